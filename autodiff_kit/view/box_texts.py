@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
-from autodiff_kit.view.fitting import WHOLE
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.labels import LABEL, label, word
 from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
@@ -37,9 +36,8 @@ def box_texts(
     names: Names,
     frames: Sequence[Frame],
     slots: Mapping[str, dict[str, str]],
-    plain: bool,
 ) -> list[BoxText]:
-    """Return what stands in each box, with all that the steps bring; plain: without pictures."""
+    """Return what stands in each box, with all that the steps bring."""
     brought: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in _BROUGHT.values()}
     for frame in frames:
         for name, fields in frame["set"].items():
@@ -51,12 +49,10 @@ def box_texts(
                     brought[kind].setdefault(name, {})[shown[field]] = None
     texts = []
     for box in drawing.boxes:
-        words = box_text(recording, box, names)
+        words = box_text(recording, box, names, has_pictures=drawing.draws_in_boxes)
         words["grads"] = list(brought["grads"].get(box.id, ()))
         words["values"] = list(brought["values"].get(box.id, ()))
         words["maps"] = list(brought["maps"].get(box.id, ()))
-        if plain:
-            words["cells"], words["maps"] = [], []
         if words["cells"]:  # else there is no room for later ones
             words["cells"] += brought["cells"].get(box.id, ())
         words["slots"] = slots.get(box.id, {})
@@ -64,14 +60,16 @@ def box_texts(
     return texts
 
 
-def box_text(recording: RecordingData, box: Box, names: Names) -> BoxText:
+def box_text(recording: RecordingData, box: Box, names: Names, *, has_pictures: bool) -> BoxText:
     """Return what stands in a box, but for what the steps bring: gradients, values, slots."""
     if box.kind == "fold":
         return _fold_text(recording, box)
-    return _node_text(recording, box.nodes, names)
+    return _node_text(recording, box.nodes, names, has_pictures)
 
 
-def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -> BoxText:
+def _node_text(
+    recording: RecordingData, outputs: Sequence[int], names: Names, has_pictures: bool
+) -> BoxText:
     node = outputs[0]
     record = recording["nodes"][node]
     of_gradient = GRADIENT
@@ -90,8 +88,7 @@ def _node_text(recording: RecordingData, outputs: Sequence[int], names: Names) -
         symbol = names.additions.get(node, "").strip()
         if names.modules.output(node):
             symbol = f"{made} {symbol}".rstrip()
-    is_drawn = len(recording["nodes"]) <= WHOLE and len(outputs) == 1
-    picture = cells(record["value"]) if is_drawn else None
+    picture = cells(record["value"]) if has_pictures and len(outputs) == 1 else None
     lines = [box_line(record["value"], picture)]
     if len(outputs) > 1:  # one node of PyTorch's
         name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))

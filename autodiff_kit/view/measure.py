@@ -37,14 +37,13 @@ def lay_out(outline: Outline, sizes: Sequence[Size], marks: Sequence[Size | None
     return layout(sizes, edges, labels, rounds)
 
 
-def near_size(outline: Outline, recording: RecordingData, names: Names, plain: bool) -> Size:
-    """Return about how wide and high it will be; ``plain`` without pictures of matrices."""
+def near_size(outline: Outline, recording: RecordingData, names: Names) -> Size:
+    """Return about how wide and high it will be."""
     nodes = recording["nodes"]
     has_pass = any(event["kind"] == "backward" for event in recording["events"])
     sizes: list[Size] = []
     for box in outline.boxes:
-        words = box_text(recording, box, names)
-        words["cells"] = [] if plain else words["cells"]
+        words = box_text(recording, box, names, has_pictures=outline.draws_in_boxes)
         last = nodes[box.nodes[-1]]
         has_gradient = has_pass and not words["ghost"]
         grad = box_value(last["value"]) if last["value"]["shape"] else NUMBER

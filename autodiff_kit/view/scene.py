@@ -13,21 +13,19 @@ from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.view import svg, text
+from autodiff_kit.view import svg
 from autodiff_kit.view.box_texts import box_texts
+from autodiff_kit.view.browser import browser_payload
 from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
-from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
 from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
-from autodiff_kit.view.heat import heat
 from autodiff_kit.view.layout import Layout, Size
 from autodiff_kit.view.measure import lay_out, near_size
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
-    BoxPayload,
     BoxText,
     Fields,
     Frame,
@@ -41,7 +39,7 @@ from autodiff_kit.view.training import connect_rounds
 
 __all__ = ["Picture", "build"]
 
-# What is open at first, whether shared leaves are one box, and whether matrices have no picture.
+# What is open at first, whether shared leaves are one box, and whether matrices have pictures.
 First = tuple[Sequence[Key], bool, bool]
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
 
@@ -154,14 +152,15 @@ class Picture:
             stages = open_at_first(self._recording, parts, together=together)
             while True:
                 is_last = together and len(stages) == 1
-                self._choose((stages[-1].opened, together, False), parts)
-                for plain in (False, True):  # pictures of matrices only where there is room
-                    self._is_plain = plain
-                    size = near_size(self.outline, self._recording, self._names, plain)
-                    if self._fits(size) or (is_last and plain):
+                self._choose((stages[-1].opened, together, True), parts)
+                # Pictures of matrices only where there is room.
+                for has_pictures in (True, False) if self.outline.draws_in_boxes else (False,):
+                    self.outline.draws_in_boxes = has_pictures
+                    size = near_size(self.outline, self._recording, self._names)
+                    if self._fits(size) or (is_last and not has_pictures):
                         self._draw()
                         size = self.layout.width, self.layout.height
-                        if self._fits(size) or (is_last and plain):
+                        if self._fits(size) or (is_last and not has_pictures):
                             self._open_one(parts)
                             return
                 if len(stages) == 1:
@@ -176,12 +175,12 @@ class Picture:
             if fold is None or fold.part is None:
                 return
             opened.append(parts.key(fold.part))
-            self._choose((opened, self._together, True), parts)
+            self._choose((opened, self._together, False), parts)
             self._draw()
 
     def _choose(self, first: First, parts: Parts) -> None:
         """Decide on the boxes with these parts open at first, shared leaves together or not."""
-        recording, (keys, together, self._is_plain) = self._recording, first
+        recording, (keys, together, has_pictures) = self._recording, first
         self._open_first, self._together = keys, together
         self.outline: Outline = outline(
             recording,
@@ -192,10 +191,11 @@ class Picture:
             parts,
             together=together,
         )
+        self.outline.draws_in_boxes &= has_pictures
         connect_rounds(recording, self.outline)
 
     def _first(self) -> First:
-        return self._open_first, self._together, self._is_plain
+        return self._open_first, self._together, self.outline.draws_in_boxes
 
     def _draw(self) -> None:
         """Tell the steps, and lay the picture out with room for all that they show."""
@@ -219,7 +219,7 @@ class Picture:
         rounds = max(map(len, self.outline.rounds), default=0)
         is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS
         fits = size[0] <= WIDTH and size[1] <= HEIGHT
-        return fits or (self._is_plain and (is_small or self._fold is not None))
+        return fits or (not self.outline.draws_in_boxes and (is_small or self._fold is not None))
 
     @property
     def size(self) -> int:
@@ -363,67 +363,12 @@ class Picture:
         -------
         Payload
         """
-        inputs: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
-        consumers: dict[str, list[str]] = {box.id: [] for box in self.outline.boxes}
-        called = {
-            box.id: box.heading if box.kind == "fold" else self._names.called(box.nodes[-1])
-            for box in self.outline.boxes
-        }
-        uses: dict[str, list[list[str]]] = {box.id: [] for box in self.outline.boxes}
-        for edge in self.outline.edges:
-            if edge.id in self.chips:
-                uses[edge.source].append([edge.id, called[edge.target]])
-            if edge.source not in inputs[edge.target]:
-                inputs[edge.target].append(edge.source)
-                consumers[edge.source].append(edge.target)
-        nodes: dict[str, BoxPayload] = {}
-        parts, inside = open_parts(self.outline)
-        for box, words in zip(self.outline.boxes, self.texts, strict=True):
-            record = self._recording["nodes"][box.nodes[-1]]
-            folded = box.kind == "fold"
-            nodes[box.id] = {
-                "title": self.titles[box.id],
-                "name": words["name"] or self.titles[box.id],
-                "aria": f"{box.heading}, folded" if folded else text.aria(record, self._names),
-                "what": text.what(self._recording, box, self._names),
-                "uses": uses[box.id],
-                "where": box.where if folded else record["where"],
-                "facts": self._facts(box),
-                "heat": None if folded else heat(record["value"]),
-                "since": self.since[box.id],
-                "inputs": inputs[box.id],
-                "consumers": consumers[box.id],
-            }
-            if key := box.key(self._recording["nodes"]):
-                nodes[box.id]["opens"] = key
-            if box.id in inside:
-                nodes[box.id]["in"] = inside[box.id]
-        turn = (k for k, frame in enumerate(self.frames) if frame["phase"] == "backward")
-        return {
-            "version": 1,
-            "title": self.title,
-            "width": self.layout.width,
-            "height": self.layout.height,
-            "svg": svg.base_svg(self),
-            "sources": self.sources,
-            "nodes": nodes,
-            "order": [box.id for box in self.outline.boxes],
-            "frames": self.frames,
-            "turn": next(turn, None),
-            "opened": len(self.open_folds) + len(self.closed_parts),
-            "parts": parts,
-        }
+        return browser_payload(self, self._recording, self._names)
 
     # -- made once ----------------------------------------------------------------------------
 
-    def _facts(self, box: Box) -> list[list[str]]:
-        if box.kind == "fold":
-            return text.fold_facts(self._recording, box, self.outline, self._names)
-        return text.facts(self._recording, box.nodes, self._names)
-
     def _texts(self) -> list[BoxText]:
-        drawing, plain = self.outline, self._is_plain
-        return box_texts(self._recording, drawing, self._names, self.frames, self.slots, plain)
+        return box_texts(self._recording, self.outline, self._names, self.frames, self.slots)
 
     def _edge_labels(self) -> dict[str, str]:
         return role_labels(self._recording, self.outline)

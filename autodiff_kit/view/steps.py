@@ -22,7 +22,6 @@ from autodiff_kit.record.events import (
 )
 from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.chips import parts_of
-from autodiff_kit.view.fitting import WHOLE
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
@@ -62,7 +61,6 @@ class Steps:
             for n in box.nodes
         }
         self.in_parts = parts_of(outline, recording)  # boxes whose gradient is shown part by part
-        self.draws = len(self.nodes) <= WHOLE  # small matrices; else boxes must be small
         self.uses = Counter(edge.source for edge in outline.edges if not edge.ghost)  # by box
         self.names = names
         names.tell_apart(n for box in outline.boxes if box.kind != "fold" for n in box.nodes)
@@ -145,9 +143,11 @@ class Steps:
         self.frames.append(frame)
         return frame
 
-    def picture(self, value: Value) -> str | None:
-        """Draw a small matrix or vector for a box, or an arrow, of a graph that is not large."""
-        return cells(value) if self.draws else None
+    def picture(self, value: Value, *, on_arrow: bool = False) -> str | None:
+        """Draw a small matrix or vector for a box, or an arrow, where there is room for it."""
+        whole = self.outline
+        is_drawn = whole.draws_on_arrows if on_arrow else whole.draws_in_boxes
+        return cells(value) if is_drawn else None
 
     def keep(self, node: int, grad: Value | None) -> None:
         """Note what is in a .grad now."""

@@ -158,7 +158,7 @@ class BackwardSteps(ArrivalSteps):
         about: Any = {"where": self.nodes[node]["where"], "edge": edge}
         along = self.along(edge, node, event["arg"], to, sent)
         if spread:
-            to_come = sum_map(sent, after, is_done=False) if self.draws else None
+            to_come = sum_map(sent, after, is_done=False) if self.outline.draws_on_arrows else None
             along = {e: {**fields, "map": to_come} for e, fields in along.items()}
         if total is None:
             self.waiting[to] = after
@@ -196,7 +196,7 @@ class BackwardSteps(ArrivalSteps):
 
     def _summed(self, copies: Value, total: Value) -> Fields:
         """Return what an arrow shows once broadcasting is undone: the sum, and what adds up."""
-        picture = sum_map(copies, total, is_done=True) if self.draws else None
+        picture = sum_map(copies, total, is_done=True) if self.outline.draws_on_arrows else None
         brought = box_value(total)
         words = "" if picture else f"sum of {sum_words(copies['shape'], total['shape'])} = "
         spread = f"{shape_text(total['shape'])} → {shape_text(copies['shape'])}"

@@ -38,7 +38,8 @@ class SlopeSteps(Steps):
             return {}
         self.passed[edge] = self.outline.box_of[node].id
         fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
-        if self.uses[self.outline.box_of[to].id] > 1 and (picture := self.picture(sent)):
+        is_one_of_several = self.uses[self.outline.box_of[to].id] > 1
+        if is_one_of_several and (picture := self.picture(sent, on_arrow=True)):
             fields["map"] = picture
         g = self.waiting.get(node)
         rule = None

@@ -56,16 +56,16 @@ export function moveOf(key, { w, h }, graph, scale) {
  */
 export function overview(graph, rects, centre, move) {
   const svg = document.createElementNS(SVG, "svg");
-  attribute(svg, { class: "adk-map", "aria-hidden": "true" });
+  attribute(svg, { class: "adk-overview-map", "aria-hidden": "true" });
   const layer = document.createElementNS(SVG, "g");
   const boxes = {};
   for (const [id, { x, y, w, h }] of Object.entries(rects)) {
     boxes[id] = document.createElementNS(SVG, "rect");
-    attribute(boxes[id], { class: "adk-map-box", x, y, width: w, height: h });
+    attribute(boxes[id], { class: "adk-overview-box", x, y, width: w, height: h });
     layer.append(boxes[id]);
   }
   const mark = document.createElementNS(SVG, "rect");
-  mark.setAttribute("class", "adk-map-mark");
+  mark.setAttribute("class", "adk-overview-mark");
   svg.append(layer, mark);
   const strip = make("div", { class: "adk-overview", role: "slider", tabindex: "0", "aria-label": "Part of the graph in sight" }, svg);
   strip.hidden = true;
@@ -121,8 +121,8 @@ export function overview(graph, rects, centre, move) {
     update: (id, hidden) => boxes[id]?.classList.toggle("adk-later", hidden),
     /** Mark the box that a step is about. */
     mark(id) {
-      boxes[active]?.classList.remove("adk-map-now");
-      boxes[id]?.classList.add("adk-map-now");
+      boxes[active]?.classList.remove("adk-overview-now");
+      boxes[id]?.classList.add("adk-overview-now");
       active = id;
     },
   };
