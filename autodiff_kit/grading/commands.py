@@ -74,14 +74,16 @@ def show(student: str, results: Path) -> None:
                     plain("".join(f"      {text}\n" for text in mark.text.splitlines()), end="")
         for word in store.overrides(student):
             when = time.strftime("%Y-%m-%d", time.localtime(word.at))
-            points = "withdrawn" if word.withdrawn else f"{word.points:g}"
+            points = "excused" if word.excused else f"{word.points:g}"
+            points = "withdrawn" if word.withdrawn else points
             plain(
                 f"override: {word.exercise} {word.step} = {points}, by "
                 f"{word.author} on {when}: {word.reason}"
             )
         for grade in store.grades():
             if grade.student == student and (grade.attempts > 1 or store.overrides(student)):
-                plain(f"The grade: {grade.exercise} {grade.points:g} of {grade.max:g}")
+                points = f"{grade.points:g} of {grade.max:g}"
+                plain(f"The grade: {grade.exercise} {'excused' if grade.is_excused else points}")
 
 
 def _points(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -109,6 +111,9 @@ def _points(context: click.Context, parameter: click.Parameter, value: str | Non
     help="For work on paper or in person: there need be no file, nor a row of this learner.",
 )
 @click.option("--withdraw", is_flag=True, help="Instead of POINTS: what was graded counts again.")
+@click.option(
+    "--excused", is_flag=True, help="Instead of POINTS: the step counts neither for nor against."
+)
 @click.option("--bonus", is_flag=True, help="Allow more points than the step has.")
 @click.option("--reason", required=True, help="Why; it is kept with the row.")
 @click.option("--author", help="Who says so; else the user who runs this.")
@@ -121,67 +126,76 @@ def override(
     points: float | None,
     no_file: bool,
     withdraw: bool,
+    excused: bool,
     bonus: bool,
     reason: str,
     author: str | None,
     results: Path,
     folder: Path | None,
 ) -> None:
-    """Give a STUDENT (name or number) other POINTS for a STEP of an EXERCISE.
+    """Give a STUDENT (name or number) other POINTS for a STEP of an EXERCISE, or excuse it.
 
-    The graded rows stay as they are; this is one more row, with author and reason.
+    The graded rows stay as they are; this is one more row, with author and reason. The STEP `all`
+    stands for each of them with --excused and --withdraw. What is excused has no points to earn in
+    the grade: Canvas gets EX for an exercise, other files an empty cell, and for one that is
+    excused in part the share of the rest.
 
     \b
     Examples:
       autodiff-kit override ada 04.accumulate backward 3 --reason "talked it through"
       autodiff-kit override ada 04.accumulate backward --withdraw --reason "was a mistake"
       autodiff-kit override eve 04.accumulate backward 8 --no-file --reason "on paper"
+      autodiff-kit override fay 04.accumulate all --excused --reason "was ill"
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
-    if (points is None) != withdraw:
-        raise click.UsageError("Give either the POINTS or --withdraw.")
+    if (points is not None) + withdraw + excused != 1:
+        raise click.UsageError("Give one of these: the POINTS, --withdraw or --excused.")
     if not reason.strip():
         raise click.UsageError("Say why (--reason): it is what a learner who asks is told.")
     with explained(), Store(results / RESULTS) as store:
         asked = course_in(folder).exercise(exercise)
-        steps = [part.id for part in asked.steps]
-        if step not in steps:
+        points_of = {part.id: part.points for part in asked.steps}
+        if step not in points_of and (step != "all" or points is not None):
             raise click.ClickException(
-                f"{asked.id} has no step {step!r}.\n-> There are: {', '.join(steps)}"
+                f"{asked.id} has no step {step!r}.\n-> There are: {', '.join(points_of)}"
             )
+        steps = [step] if step in points_of else [*points_of]
         student = store.learner(student, may_be_new=no_file)
         attempts = list(store.attempts(student))
         has_row = any(attempt.exercise == asked.name for attempt in attempts)
-        if not has_row and not no_file:
+        if not has_row and not no_file and not excused:
             raise click.ClickException(
                 f"No results for {student!r} in {asked.id} to override.\n"
                 "-> If the work is on paper, or was talked through: --no-file"
             )
-        most = asked.steps[steps.index(step)].points
-        if points is not None and points > most and not bonus:
+        if points is not None and points > points_of[step] and not bonus:
             raise click.ClickException(
-                f"The step {step} of {asked.id} has {most:g} points, and {points:g} are more.\n"
-                "-> If you mean it: --bonus"
+                f"The step {step} of {asked.id} has {points_of[step]:g} points, and {points:g} are "
+                "more.\n-> If you mean it: --bonus"
             )
-        here = (word for word in store.overrides(student) if word.exercise == asked.name)
-        before = [word for word in here if word.step == step]
-        if withdraw and (not before or before[-1].withdrawn):
+        if withdraw:
+            here = [word for word in store.overrides(student) if word.exercise == asked.name]
+            latest = {word.step: word for word in here}
+            steps = [name for name in steps if name in latest and not latest[name].withdrawn]
+        if not steps:
             raise click.ClickException(
                 f"{student} has no override for the step {step} of {asked.id} to withdraw."
             )
         if not has_row:
-            points_of = {part.id: part.points for part in asked.steps}
             name = attempts[0].name if attempts else student
             store.add([without_file(student, name, asked.name, asked.version, points_of)])
-        store.override(student, asked.name, step, points, author or getpass.getuser(), reason)
+        author = author or getpass.getuser()
+        for name in steps:
+            store.override(student, asked.name, name, points, author, reason, excused=excused)
         marks = [
             mark
             for grade in store.grades()
             if (grade.student, grade.exercise) == (student, asked.name)
             for mark in grade.marks
         ]
-        now = next((mark.points for mark in marks if mark.step == step), 0)
-    again = " again, as graded" if withdraw else ""
-    click.echo(f"{student}, {asked.id}, {step}: {now:g} points from now on{again}.")
+    now = sum(mark.points for mark in marks if mark.step in steps)
+    words = f"{now:g} points from now on{' again, as graded' if withdraw else ''}"
+    words = "excused: it counts neither for nor against" if excused else words
+    click.echo(f"{student}, {asked.id}, {step}: {words}.")
 
 
 @click.command(name="export")

@@ -17,7 +17,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from autodiff_kit.grading.calls import LINES, clean
-from autodiff_kit.grading.results import Grade
+from autodiff_kit.grading.results import EXCUSED, Grade
 
 __all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
 
@@ -106,14 +106,18 @@ def _by_student(grades: Iterable[Grade]) -> dict[str, dict[str, Grade]]:
     return table
 
 
-def _wide(by_exercise: Mapping[str, Grade], titles: Iterable[str]) -> list[object]:
+def _wide(
+    by_exercise: Mapping[str, Grade], titles: Mapping[str, tuple[str, float]], excused: str
+) -> list[object]:
     """Return the points in each exercise: empty, not zero, where nothing is graded."""
-    return [
-        by_exercise[name].points
-        if name in by_exercise and by_exercise[name].attempt.status != "fault"
-        else ""
-        for name in titles
-    ]
+
+    def points(name: str, most: float) -> object:
+        grade = by_exercise.get(name)
+        if grade is not None and grade.is_excused:
+            return excused
+        return "" if grade is None or grade.attempt.status == "fault" else grade.out_of(most)
+
+    return [points(name, most) for name, (_, most) in titles.items()]
 
 
 def _canvas(
@@ -125,7 +129,8 @@ def _canvas(
     for student, by_exercise in _by_student(grades).items():
         name = next(iter(by_exercise.values())).name
         number, login = (student, "") if student.isdecimal() else ("", student)
-        yield (name, number, "", login, "", *_wide(by_exercise, titles))
+        # "EX" is Canvas' word. Moodle has none for a file: there, an empty cell changes nothing.
+        yield (name, number, "", login, "", *_wide(by_exercise, titles, "EX"))
 
 
 def _moodle(
@@ -138,7 +143,7 @@ def _moodle(
         name = next(iter(by_exercise.values())).name
         identifier = f"Participant {student}" if student.isdecimal() else ""
         texts = (_feedback(by_exercise[key]) if key in by_exercise else "" for key in titles)
-        yield (identifier, student, name, *_wide(by_exercise, titles), *texts)
+        yield (identifier, student, name, *_wide(by_exercise, titles, ""), *texts)
 
 
 def _feedback(grade: Grade) -> str:
@@ -152,13 +157,16 @@ def _nbgrader(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[obje
         *("raw_score", "late_submission_penalty", "score", "max_score"),
     )
     for g in grades:
-        yield (g.exercise, "", "", g.student, g.name, "", "", g.points, 0.0, g.points, g.max)
+        points = "" if g.is_excused else g.points
+        yield (g.exercise, "", "", g.student, g.name, "", "", points, 0.0, points, g.max)
 
 
 def _gradescope(
     grades: Iterable[Grade], folder: Path, titles: Mapping[str, tuple[str, float]]
 ) -> None:
     for g in grades:
+        if g.is_excused:  # a file would count
+            continue
         tests = [
             {
                 "name": m.step,
@@ -190,7 +198,9 @@ def _junit(grades: Iterable[Grade], target: Path) -> None:
                 test = ElementTree.SubElement(
                     suite, "testcase", classname=_xml(g.student), name=_xml(m.step)
                 )
-                if m.points < m.max or not m.max:
+                if m.status == EXCUSED:
+                    ElementTree.SubElement(test, "skipped", message=EXCUSED)
+                elif m.points < m.max or not m.max:
                     kind = "error" if m.status in ("fault", "unreadable") else "failure"
                     note = ElementTree.SubElement(test, kind, message=_xml(m.message))
                     note.text = _xml(m.text)
@@ -198,6 +208,7 @@ def _junit(grades: Iterable[Grade], target: Path) -> None:
         suite.set("tests", str(len(cases)))
         suite.set("failures", str(sum(c.find("failure") is not None for c in cases)))
         suite.set("errors", str(sum(c.find("error") is not None for c in cases)))
+        suite.set("skipped", str(sum(c.find("skipped") is not None for c in cases)))
     ElementTree.ElementTree(suites).write(target, encoding="utf-8", xml_declaration=True)
 
 

@@ -81,7 +81,8 @@ def grade(
 
     Run it again after an interruption, or when more has come in: what has its row is not graded
     twice, and nothing that was graded is lost. Run it again, too, after you have changed a check:
-    what was graded before is graded once more, and the new result counts.
+    what was graded before is graded once more, and the new result counts. `autodiff-kit override`
+    gives other points, or excuses a learner; that stays when work is graded again.
 
     \b
     Examples:
@@ -206,15 +207,18 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
     plain(f"\n{'exercise':{wide}}  graded       mean  all right  empty  unreadable")
     for name in names:
         here = [g for g in grades if g.exercise == name]
-        most = max(g.max for g in here)
-        mean = f"{sum(g.points for g in here) / len(here):.1f} of {most:g}"
+        counted = [g for g in here if not g.is_excused]
+        most = max((g.max for g in counted), default=0)
+        mean = f"{sum(g.out_of(most) for g in counted) / max(len(counted), 1):.1f} of {most:g}"
         full = sum(bool(g.max) and g.points >= g.max for g in here)
         empty = sum(map(export.is_empty, here))
         unread = sum(g.attempt.status == "unreadable" for g in here)
         plain(
-            f"{name or '(unknown)':{wide}}  {len(here):6}  {mean:>9}  {full:9}  {empty:5}  "
+            f"{name or '(unknown)':{wide}}  {len(counted):6}  {mean:>9}  {full:9}  {empty:5}  "
             f"{unread:10}"
         )
+        if excused := len(here) - len(counted):
+            plain(f"    excused: {excused}")
         exercise = course.exercise(name) if name in course.names else None  # it may be gone
         words = _in_words(exercise) if exercise else {}
         for message, count in export.mistakes(here).most_common(3):

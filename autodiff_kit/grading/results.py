@@ -16,12 +16,13 @@ from typing import Any, TypeVar
 
 __all__ = [
     *("Attempt", "Grade", "Mark", "Override", "attempt_of", "override_of"),
-    *("NO_FILE", "file_hash", "folder_hash", "key_of"),
+    *("EXCUSED", "NO_FILE", "file_hash", "folder_hash", "key_of"),
     *("without_file", "without_superseded"),
 ]
 
 T = TypeVar("T", "Attempt", "Mark", "Override")
 NO_FILE = "no file"
+EXCUSED = "excused"
 ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
 
 
@@ -88,10 +89,21 @@ class Grade(_Marked):
     attempt: Attempt
     attempts: int
 
+    @property
+    def is_excused(self) -> bool:
+        """Whether nothing in it counts, neither for nor against the learner."""
+        return bool(self.marks) and all(mark.status == EXCUSED for mark in self.marks)
+
+    def out_of(self, total: float) -> float:
+        """Return the points, or, where steps are excused, the share of the others in a total."""
+        if self.max and any(mark.status == EXCUSED for mark in self.marks):
+            return round(self.points * total / self.max, 2)
+        return self.points
+
 
 @dataclass(frozen=True)
 class Override:
-    """A teacher's word on a step: other points, or that earlier words are withdrawn."""
+    """A teacher's word on a step: other points, excused, or that earlier words are withdrawn."""
 
     student: str
     exercise: str
@@ -102,6 +114,7 @@ class Override:
     at: float
     """Seconds since 1970."""
     withdrawn: bool
+    excused: bool
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {
@@ -134,7 +147,9 @@ def attempt_of(row: Mapping[str, Any]) -> Attempt:
 def override_of(row: Mapping[str, Any]) -> Override:
     """Return a teacher's word as a row of the results holds it; errors as for `attempt_of`."""
     values = {field.name: row[field.name] for field in fields(Override)}
-    return _typed(Override(**{**values, "withdrawn": bool(row["withdrawn"])}))
+    return _typed(
+        Override(**{**values, **{name: bool(row[name]) for name in ("withdrawn", "excused")}})
+    )
 
 
 def without_superseded(attempts: Sequence[Attempt], places: Mapping[str, int]) -> list[Attempt]:

@@ -16,16 +16,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from autodiff_kit.grading.grades import grades_of
 from autodiff_kit.grading.results import (
-    NO_FILE,
     Attempt,
     Grade,
-    Mark,
     Override,
     attempt_of,
     file_hash,
     override_of,
-    without_superseded,
 )
 
 __all__ = ["Store", "StoreError"]
@@ -45,7 +43,7 @@ create table if not exists overrides (
     number integer primary key autoincrement,
     student text not null, exercise text not null, step text not null,
     points real not null, author text not null, reason text not null, at real not null,
-    withdrawn integer not null default 0
+    withdrawn integer not null default 0, excused integer not null default 0
 );
 create table if not exists returns (
     number integer primary key autoincrement,
@@ -56,6 +54,7 @@ create index if not exists by_student on attempts (student, exercise);
 # Columns that files of older versions do not have.
 _LATER = (
     ("overrides", "withdrawn", "integer not null default 0"),
+    ("overrides", "excused", "integer not null default 0"),
     ("attempts", "note", "text not null default ''"),
 )
 # What each learner handed in last: attempts in their order, and work that came back after others.
@@ -71,7 +70,8 @@ _PLACED = """
 select student, origin from attempts where exercise != ''
 union select student, hash from attempts where exercise != '' and hash != ?
 """
-_OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn"
+_OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn, excused"
+_OVERRIDES = f"select {_OVERRIDE} from overrides order by number"
 
 
 class StoreError(Exception):
@@ -313,13 +313,17 @@ class Store:
         points: float | None,
         author: str,
         reason: str,
+        *,
+        excused: bool = False,
     ) -> None:
         """Add a teacher's word on a step, which counts from now on; the attempts stay.
 
-        None for the points withdraws the words before it: what was graded counts again.
+        None for the points withdraws the words before it: what was graded counts again. A step that
+        is excused has no points, neither to earn nor to lose.
         """
-        row = (student, exercise, step, points or 0, author, reason, time.time(), points is None)
-        self._override(row)
+        withdrawn = points is None and not excused
+        row = (student, exercise, step, points or 0, author, reason, time.time(), withdrawn)
+        self._override((*row, excused))
 
     def _override(self, row: tuple[Any, ...]) -> None:
         places = ", ".join("?" * len(row))
@@ -328,9 +332,8 @@ class Store:
 
     def overrides(self, student: str) -> list[Override]:
         """Return all overrides for a student, the oldest first."""
-        sql = f"select {_OVERRIDE} from overrides where student = ? order by number"
-        with self._explained():
-            return [override_of(dict(row)) for row in self.base.execute(sql, (student,))]
+        rows = self._rows(_OVERRIDES)
+        return [self._read_override(row) for row in rows if row["student"] == student]
 
     def attempts(self, student: str | None = None) -> Iterator[Attempt]:
         """Yield all attempts, or those of one student, in the order in which they were added."""
@@ -386,39 +389,14 @@ class Store:
         policy : {"best", "last"}
             Which of several attempts counts.
         """
-        words: dict[tuple[str, str], dict[str, float]] = {}
-        for row in self._rows("select * from overrides order by number"):
-            said = words.setdefault((row["student"], row["exercise"]), {})
-            with self._explained():
-                word = override_of(dict(row))
-            if word.withdrawn:
-                said.pop(word.step, None)
-            else:
-                said[word.step] = word.points
-        grouped: dict[tuple[str, str], list[Attempt]] = {}
+        overrides = [self._read_override(row) for row in self._rows(_OVERRIDES)]
         placed = {tuple(row) for row in self._rows(_PLACED, (file_hash(b""),))}
-        for attempt in self.attempts():
-            marks_of = ((attempt.student, mark) for mark in (attempt.origin, attempt.hash))
-            if attempt.exercise or placed.isdisjoint(marks_of):
-                grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
         last = self.last_keys() if policy == "last" else {}
-        places = self.places()
-        grades = []
-        for (student, exercise), rows in grouped.items():
-            attempts = without_superseded(rows, places) if len(rows) > 1 else rows
-            said = words.get((student, exercise), {})
-            if attempts[0].status == NO_FILE and not said:  # all that was said is withdrawn
-                continue
-            # An override counts for every attempt: which one is best is asked with it. If that
-            # leaves two equal, the one that earned more is shown.
-            rivals = [
-                Grade(student, a.name, exercise, _overridden(a.marks, said), a, len(attempts))
-                for a in attempts
-            ]
-            best = max(rivals, key=lambda grade: (grade.points, grade.attempt.points))
-            key = last.get((student, exercise), best.attempt.key)
-            grades.append(next((g for g in rivals if g.attempt.key == key), best))
-        return grades
+        return grades_of(self.attempts(), overrides, self.places(), placed, last)
+
+    def _read_override(self, row: sqlite3.Row) -> Override:
+        with self._explained():
+            return override_of(dict(row))
 
     def merge(self, other: Store) -> int:
         """Add what another file of results has; return how many attempts were new.
@@ -444,17 +422,8 @@ class Store:
         known = {tuple(row) for row in self._rows(sql)}
         back = [tuple(row) for row in other._rows(sql) if tuple(row) not in known]
         self._add_returns(back)
-        sql = f"select {_OVERRIDE} from overrides order by number"
-        known = {tuple(row) for row in self._rows(sql)}
-        for row in other._rows(sql):
+        known = {tuple(row) for row in self._rows(_OVERRIDES)}
+        for row in other._rows(_OVERRIDES):
             if tuple(row) not in known:
                 self._override(tuple(row))
         return new
-
-
-def _overridden(marks: Iterable[Mark], said: Mapping[str, float]) -> tuple[Mark, ...]:
-    """Return marks with the teacher's points in place of those that were earned."""
-    return tuple(
-        Mark(m.step, said[m.step], m.max, "override", m.message, m.text) if m.step in said else m
-        for m in marks
-    )

@@ -224,6 +224,61 @@ def test_points_for_work_on_paper_need_no_row_and_are_not_given_to_a_slip_of_the
     assert float(lines["eve"][-1]) == 1
 
 
+def exported(form: str) -> dict[str, list[str]]:
+    """Return the lines of an export by what they begin with."""
+    run("export", form, "--to", "out")
+    with open(f"out/{form}.csv", encoding="utf-8", newline="") as file:
+        return {line[0] or line[1]: line for line in csv.reader(file)}
+
+
+def test_an_excused_step_counts_neither_for_nor_against(graded: Path) -> None:
+    run("override", "=bob", "01.double", "numbers", "1", "--reason", "explained it")
+    words = ("override", "=bob", "01.double", "arrays", "--reason", "was ill")
+
+    said = run(*words, "--excused").output
+
+    assert "excused: it counts neither for nor against" in said
+    shown = run("show", "=bob").output
+    assert "arrays = excused, by" in shown and f"The grade: {tiny.NAME} 1 of 1" in shown
+    assert float(exported("canvas")["'=bob"][-1]) == 3  # all there was to earn, out of 3
+    run(*words, "--withdraw")
+    assert float(exported("canvas")["'=bob"][-1]) == 1
+
+
+def test_an_excused_exercise_needs_no_file_and_is_told_as_that(graded: Path) -> None:
+    words = ("override", "01.double", "all", "--reason", "was ill")
+
+    run(words[0], "=bob", *words[1:], "--excused")
+    run(words[0], "fay", *words[1:], "--excused", "--no-file")
+    refused = run(words[0], "fai", *words[1:], "--excused", status=1).output
+
+    assert "No results for 'fai'" in refused
+    assert f"The grade: {tiny.NAME} excused" in run("show", "fay").output
+    canvas, moodle, nbgrader = exported("canvas"), exported("moodle"), exported("nbgrader")
+    assert [canvas[name][-1] for name in ("'=bob", "fay")] == ["EX", "EX"]
+    assert moodle["fay"][3] == "" and nbgrader[tiny.NAME][-2:] == ["", "0"]
+    again = run("grade", graded.parent / "submitted", "--allow-level", "0", "--workers", "1").output
+    assert "excused: 2" in again
+
+
+def test_who_is_excused_has_no_file_in_gradescope_and_is_skipped_in_junit(graded: Path) -> None:
+    run("override", "ada", "01.double", "all", "--reason", "was ill", "--excused")
+    for form in ("gradescope", "junit"):
+        run("export", form, "--to", "out")
+
+    names = [path.name for path in Path("out/gradescope").iterdir()]
+    assert names and not any(name.startswith("ada") for name in names)
+    text = Path("out/junit.xml").read_text(encoding="utf-8")
+    assert text.count('<skipped message="excused"') == 2 and 'skipped="2"' in text
+
+
+def test_points_for_all_steps_at_once_are_refused(graded: Path) -> None:
+    words = ("override", "ada", "01.double", "all", "--reason", "x")
+
+    assert "There are: numbers, arrays" in run(*words, "1", status=1).output
+    run(*words, "1", "--excused", status=2)
+
+
 def test_points_without_a_file_that_are_withdrawn_leave_no_grade(graded: Path) -> None:
     words = ("override", "eve", "01.double", "arrays", "--reason", "on paper")
     run(*words, "1", "--no-file")

@@ -404,7 +404,8 @@ def test_rows_that_were_changed_during_a_run_without_walls_are_set_right(
                 with sqlite3.connect(store.path) as other:
                     other.execute("update attempts set marks = ?", (marks,))
                     other.execute(
-                        "insert into overrides values (1, 'bob', ?, 'arrays', 9, 'me', 'x', 0, 0)",
+                        "insert into overrides values"
+                        " (1, 'bob', ?, 'arrays', 9, 'me', 'x', 0, 0, 0)",
                         (tiny.NAME,),
                     )
                 other.close()
