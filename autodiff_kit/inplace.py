@@ -236,8 +236,10 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         moved._node.__class__ = CopySlices
         if type(result._node) is Node:
             result._node.__class__ = ChangeOfView
-        if result._node.op.is_refused:  # PyTorch's node of both calls no hooks then, and frees none
-            moved._node.op = OpOfOneNode(moved._node.op, [result._node.op.rule0] * 2)
+        row = result._node.op
+        if row.is_refused:  # PyTorch's node of both calls no hooks then, and frees none
+            for part in (moved._node, result._node):
+                part.op = OpOfOneNode(part.op, [_of_gradient(row.rule0)] * 2)
     node = result._node
     assert node is not None
     change = node.edge0 if isinstance(node, Converted) else None
@@ -262,6 +264,11 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
     tell(base, how)
     if base is not tensor:
         node_of(tensor)
+
+
+def _of_gradient(rule: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a rule that is only called where a gradient has arrived."""
+    return lambda g, *values: None if g is None else rule(g, *values)
 
 
 def _lies_in(memory: Any, value: Any) -> bool:

@@ -68,10 +68,14 @@ def where(condition: TensorBase, input: Any = None, other: Any = None) -> Any:
     if not isinstance(input, TensorBase) and not isinstance(other, TensorBase):
         input = wrap(result_dtype(input, other).type(input))
     kind = result_dtype(*(getattr(value, "_array", value) for value in (input, other)))
-    for value in (input, other):
-        if not isinstance(value, TensorBase) and kind != np.float16:
-            number_in(value, kind)  # refuses one that does not fit
-    return ops.where(condition, input, other)
+    values = [input, other]
+    for i, value in enumerate(values):
+        if not isinstance(value, TensorBase):
+            if kind != np.float16:
+                number_in(value, kind)  # refuses one that does not fit
+            # Beside a number the tensor is converted first: one of integers has no history then.
+            values[1 - i] = values[1 - i].to(dtypes.from_numpy_dtype(kind))
+    return ops.where(condition, *values)
 
 
 class Methods(ShapeMethods, MoreMethods):

@@ -6,8 +6,10 @@ Read next: ``core/hooks.py``.
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Sequence
+from math import inf
 from operator import attrgetter
 from typing import Any
 
@@ -25,7 +27,7 @@ from autodiff_kit.core.memory import gradient_of, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import as_seen, running, show_as
-from autodiff_kit.core.op import Value
+from autodiff_kit.core.op import ACCUMULATE, Value
 from autodiff_kit.core.outputs import cotangent_of
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
@@ -63,6 +65,8 @@ class Task:
         self.number = next_number()
         self.roots, self.inputs, self.accumulates = roots, inputs, accumulates
         self.useful: set[Node] | None = None
+        self._arrivals = itertools.count()
+        self._turns: dict[Node, int] = {}
         if inputs is not None:
             self.targets = {node.whole for node in inputs}
             self.passing = _leading_to(self.targets, [node for node, _ in roots])
@@ -92,6 +96,20 @@ class Task:
                     if edge is not None and (useful is None or edge in useful):
                         stack.append(edge)
         return uses
+
+    def turn(self, node: Node, sender: Node) -> tuple[float, int]:
+        """Return when a node is next to which all has arrived, the last of it from ``sender``.
+
+        A conversion that type promotion inserted is next at once: PyTorch has no node there, and
+        what lies behind has arrived where the conversion has.
+        """
+        arrival = self._turns.get(sender)
+        if arrival is None:
+            arrival = next(self._arrivals)
+        if node.op.name == "promote":
+            self._turns[node] = arrival
+            return -inf, arrival
+        return -inf if node.op is ACCUMULATE or node.op.is_refused else -node.number, arrival
 
     def count_visited(self, nodes: Sequence[Node]) -> int:
         """Return how many of these nodes the pass comes, or came, to."""

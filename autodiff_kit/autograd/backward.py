@@ -21,7 +21,7 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import looked_into, running
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error, warn_of_cycle
-from autodiff_kit.ops import sum_to
+from autodiff_kit.ops import sum_to, zeros_like
 from autodiff_kit.views import node_of
 
 __all__ = ["backward", "grad"]
@@ -74,6 +74,10 @@ def backward(
     records = _records(create_graph)
     seeds = _gradients(outputs, grad_tensors)
     roots = _roots(outputs, seeds, records)
+    if len(roots) == 1 and type(roots[0][0]) is AccumulateGrad and not records:
+        (leaf, g), shape = roots[0], outputs[0]._array.shape
+        if g.shape != shape:  # of a leaf that x.data = ... has given another size since
+            roots = [(leaf, np.broadcast_to(g, shape).copy())]
     if records:
         warn_of_cycle(stacklevel=3)
     ends = None
@@ -164,7 +168,7 @@ def grad(
         elif materialize_grads:
             if create_graph and tensor._array.dtype.kind != "f":
                 raise error("dtypes.whole_requires_grad")
-            g = gradient_of(np.zeros_like(tensor._array)[()])  # in the same order in memory
+            g = gradient_of(zeros_like(tensor._array))  # in the same order in memory
             g.requires_grad_(create_graph)
         elif not allow_unused:
             raise error("autograd.unused", index=index)

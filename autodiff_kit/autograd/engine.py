@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 from heapq import heappop, heappush
-from itertools import count
-from math import inf
 from typing import Any
 
 from numpy import ndarray
@@ -99,23 +97,22 @@ def run(
     cotangents: dict[Node, Value] = {}
     if counted:
         task = Task(roots, inputs, accumulates)
-        missing, arrivals = task.count_uses(), count()
+        missing = task.count_uses()
     useful = None if inputs is None else task.useful  # the nodes that lead to ``inputs``
 
-    def arrive(node: Node, contribution: Value) -> None:
-        if node not in waiting:
-            waiting[node] = contribution
+    def arrive(edge: Node, contribution: Value) -> None:
+        if edge not in waiting:
+            waiting[edge] = contribution
             if not counted:
-                heappush(queue, (-node.number, node))
-        elif waiting[node] is None:
-            waiting[node] = contribution
+                heappush(queue, (-edge.number, edge))
+        elif waiting[edge] is None:
+            waiting[edge] = contribution
         elif contribution is not None:  # the old sum has no name: it is freed at once
-            waiting[node] = waiting[node] + contribution
+            waiting[edge] = waiting[edge] + contribution
         if counted:
-            missing[node] -= 1
-            if not missing[node]:
-                first = -inf if node.op is ACCUMULATE or node.op.is_refused else -node.number
-                heappush(queue, (first, next(arrivals), node))
+            missing[edge] -= 1
+            if not missing[edge]:
+                heappush(queue, (*task.turn(edge, node), edge))
 
     def send(index: int, edge: Node | None, rule: Callable[..., Value]) -> None:
         # ``node``, its ``op``, its cotangent ``g`` and what it saved are those of the loop below.
@@ -151,10 +148,10 @@ def run(
 
     if observer is not None:
         observer.backward_started(roots)
+    node = roots[0][0]
     for root, seed in roots:
         arrive(root, seed)
     changed = last_change.number
-    node = roots[0][0]
     try:
         while queue:
             node = heappop(queue)[2 if counted else 1]

@@ -115,7 +115,7 @@ def note_detached(value: Any) -> None:
         changes = _begin(memory_of(value))
     if changes is not None:  # no node can have saved a NumPy scalar without any
         last_change.number = next_number()
-        changes.detached.append((id(value), last_change.number))
+        changes.detached += [(i, last_change.number) for i in _ids_of(value, changes)]
 
 
 def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
@@ -127,9 +127,13 @@ def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
     changes = _begin(memory_of(old)) if changes is None else changes
     _enter(changes, memory_of(new))
     last_change.number = next_number()
-    ids = [id(old)]  # and the NumPy scalar that it may have been before
-    ids += [i for i, _, now in changes.replaced if isinstance(now, weakref.ref) and now() is old]
-    changes.replaced += [(i, last_change.number, new) for i in ids]
+    changes.replaced += [(i, last_change.number, new) for i in _ids_of(old, changes)]
+
+
+def _ids_of(array: Any, changes: Changes) -> list[int]:
+    """Return the id of an array, and that of the NumPy scalar that it may have been before."""
+    moved = [(i, now) for i, _, now in changes.replaced if isinstance(now, weakref.ref)]
+    return [id(array), *(i for i, now in moved if now() is array)]
 
 
 def array_of(scalar: Any) -> np.ndarray[Any, Any]:

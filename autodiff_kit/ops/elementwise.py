@@ -18,7 +18,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.arithmetic import neg, sub
-from autodiff_kit.ops.layouts import copy_of, scalar_if_0d
+from autodiff_kit.ops.layouts import copy_of, empty_like, scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["abs", "bitwise_and", "bitwise_not", "bitwise_or", "bitwise_xor", "clamp", "clamp_max"]
@@ -327,7 +327,9 @@ def flat_values(x: Value, y: Value, *, values: Value) -> Value:
 @op("zeros_like(x)", tex=r"0")
 def zeros_like(x: Value) -> Value:
     """Return zeros, also where x is inf or nan; nothing flows back."""
-    return scalar_if_0d(np.zeros_like(x))
+    out = empty_like(x)
+    out[...] = 0
+    return scalar_if_0d(out)
 
 
 @op("x.clone()", tex=r"x")

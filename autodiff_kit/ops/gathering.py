@@ -44,9 +44,12 @@ __all__ += [
 
 
 def places_along(
-    name: str, x: Value, index: Value, dim: int, source: Any = None
+    name: str, x: Value, index: Value, dim: int, source: Any = None, number: Any = 0
 ) -> tuple[Value, ...]:
-    """Return index arrays for x: of each element of ``index`` its own place, but it along dim."""
+    """Return index arrays for x: of each element of ``index`` its own place, but it along dim.
+
+    What is to be written there, ``source`` or ``number``, must fit.
+    """
     if index.size and index.dtype not in ("int64", "int32"):
         raise error("indexing.places_dtype", name=name)
     if source is not None and x.dtype != source.dtype:
@@ -68,6 +71,8 @@ def places_along(
     elif not _fits_source(source, shape, not too_large):
         others = [*source.shape]
         raise error("indexing.scatter_sizes", index=index_sizes, own=sizes, dim=dim, source=others)
+    if 0 <= indices.flat[0] < own[dim]:
+        number_in(number, x.dtype)  # converted, in PyTorch, where it is first written
     check_bounds(index, dim, own[dim])
     grid = list(np.ogrid[tuple(slice(n) for n in shape)])
     grid[dim] = indices
@@ -165,7 +170,7 @@ def scatter_value(x: Value, index: Value, *, dim: int, value: float) -> Value:
 
 
 def _scattered(x: Value, index: Value, source: Value, dim: int, value: float = 0) -> Value:
-    places, out = places_along("scatter", x, index, dim, source), np.array(x, ndmin=1)
+    places, out = places_along("scatter", x, index, dim, source, value), np.array(x, ndmin=1)
     if index.size:
         out[places] = number_in(value, x.dtype) if source is None else _part(source, index)
     return _with_ndim_of(x, out)
@@ -238,7 +243,7 @@ def _check_added(x: Value, index: Value, source: Value, dim: int, alpha: float) 
     size = x.shape[dim] if x.ndim else 1
     # PyTorch has a faster way here, with other words.
     if x.ndim > 1 and dim in (0, x.ndim - 1) and alpha == 1 and index.dtype == "int64":
-        check_bounds(index if x.size else index[:0], dim, size)
+        check_bounds(index if x.size else np.atleast_1d(index)[:0], dim, size)
     elif (x.size or x.ndim < 2) and _beyond(index, size).size:
         raise error("indexing.selected_out_of_range", last=size - 1)
 

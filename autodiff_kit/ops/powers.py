@@ -101,7 +101,8 @@ def pow_tensor(x: Value, y: Value) -> Value:
 def _(g: Value, out: Value, x: Value, y: Value, y_dtype: Any) -> Value:
     if y_dtype.kind == "b":
         raise error("dtypes.bool_subtracted")  # of y - 1
-    return masked(g * (y * x ** (y - 1)), y != 0)
+    lower = y - 1 if y_dtype.kind != "u" else (y - 1) % 256  # uint8 below 0 begins at the top
+    return masked(g * (y * x**lower), y != 0)
 
 
 @pow_tensor.vjp("y", tex=r"\bar z \odot z \odot \ln x")

@@ -690,6 +690,58 @@ ONCE_WRONG = {
         "with torch.inference_mode():\n    log.append(torch.is_grad_enabled())",
         "log.append(torch.is_grad_enabled())",
     ],
+    "a leaf behind a conversion gets its gradient before the pass is refused": [
+        "b = torch.tensor(-1.8, dtype=torch.float64, requires_grad=True)",
+        *("c = torch.floor_divide(b, 3)", "d = torch.tensor([-1.0], requires_grad=True)"),
+        *("(d * c).sum().backward()", "e = torch.tensor([2.0], requires_grad=True)"),
+        *("(c * e).sum().backward()", "(e.double() * c).sum().backward()"),
+        *(
+            "e.register_hook(hook('e'))",
+            "f = d * 1",
+            "torch.cat([e, f, c[None], e]).sum().backward()",
+        ),
+    ],
+    "what flows into a leaf of another size since": [
+        *("b = torch.tensor(-0.5, requires_grad=True)", "c = b * 2", "b.data = torch.ones(3, 3)"),
+        *("b.backward(torch.ones(3, 3))", "d, = torch.autograd.grad(b, b, torch.ones(3, 3))"),
+        *("e = torch.ones(3, requires_grad=True)", "f = e * 1", "e.data = torch.ones(2, 3)"),
+        "e.backward(torch.ones(2, 3))",
+    ],
+    "a number that was saved is detached, after another tensor has looked at it": [
+        *("a = torch.tensor([0.9, -0.8], requires_grad=True)", "b = a.prod()", "c = b.sin()"),
+        *("d = F.mse_loss(b, torch.ones(()))", "e = b.detach()", "b.detach_()", "c.backward()"),
+        "d.backward()",
+    ],
+    "truth values with a history beside a number": [
+        *("a = torch.tensor(2.4, requires_grad=True)", "b = torch.tensor([True, False])"),
+        *("b[:1] = a", "c = torch.where(b, b, 3)", "c = torch.where(b, 3, b)"),
+        *("c = b.where(b, True)", "c = torch.where(b, b, torch.tensor(3))"),
+        "d = torch.where(b, b, 2.5)",
+    ],
+    "a power of 0 in uint8, twice": [
+        "a = torch.tensor([1.6, 2.0, 0.0, 0.5], requires_grad=True)",
+        "b = torch.tensor([0, 1, 2, 0], dtype=torch.uint8)",
+        "c, = torch.autograd.grad((a**b).sum(), a, create_graph=True)",
+        *("c.sum().backward()", "(a ** b.to(torch.int8)).sum().backward()"),
+    ],
+    "no gradient comes to a view that was changed by what has no derivative": [
+        *(
+            "a = torch.tensor([0.6, -2.1], requires_grad=True)",
+            "b = a * 1",
+            "b[:].floor_divide_(2)",
+        ),
+        _function("First", ", y): return x * 2", "g): return g, None"),
+        *("c = First.apply(a, b * 1)", "c.sum().backward()", "b.sum().backward()"),
+    ],
+    "adding to a tensor without elements at one index": [
+        *("a = torch.ones(1, 0)", "b = a.index_add(0, torch.tensor(2), a)"),
+        "a.index_add_(0, torch.tensor(0), a)",
+    ],
+    "zeros for an expanded input that was not used": [
+        *("a = torch.ones(3, 2, requires_grad=True)", "b = torch.ones(2, requires_grad=True)"),
+        *("c = a.t().expand(4, 2, 3)", "d = a.expand(4, 3, 2)", "e = torch.ones(1)"),
+        "k = torch.autograd.grad(b, [c, d], torch.ones(2), materialize_grads=True)",
+    ],
 }
 
 
@@ -844,6 +896,11 @@ MESSAGES_ONCE_WRONG = {
     ],
     "running sums of truth values in many places": [
         *("a = (torch.ones(2) > 0).expand(3, 2)", "a.cumsum_(0)"),
+    ],
+    "a number that does not fit is scattered to places that do not": [
+        *("a = torch.zeros(3, dtype=torch.int64)", "b = torch.tensor([0, 1, 7])"),
+        *("a.scatter_(0, b, float('nan'))", "a.scatter_(0, b.flip(0), float('nan'))"),
+        *("a.scatter(0, b, 1e30)", "a[:0].scatter_(0, b[:1], 1e30)"),
     ],
 }
 
