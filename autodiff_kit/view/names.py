@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property, lru_cache
 
@@ -38,6 +38,7 @@ _GRAD = re.compile(r"\.grad\d*$")
 _MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
 _BROKEN_END, _BROKEN_START = re.compile(r"(?<=\W)\w+$"), re.compile(r"^\w+(?=\W)")
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
+_NESTED = 12  # operands without names in each other that a name tells; those inside are "…"
 
 
 def in_short(text: str, limit: int) -> str:
@@ -54,7 +55,7 @@ def in_short(text: str, limit: int) -> str:
     start, end = text[:half], text[half - limit :]
     start = _BROKEN_END.sub("", start) if text[half].isalnum() else start
     end = _BROKEN_START.sub("", end) if text[half - limit - 1].isalnum() else end
-    return f"{start.rstrip()}…{end.lstrip(' .')}".replace("……", "…")
+    return f"{start.rstrip()}…{end.lstrip(' .')}".replace("…(…", "…").replace("……", "…")
 
 
 def in_outline(text: str, limit: int) -> str:
@@ -109,8 +110,11 @@ class Names:
         for node in self._nodes:
             if node["name"]:
                 self._firsts.setdefault(_base(node["name"]), node["id"])
-        self._names: dict[int, str] = {}
-        self._texts: dict[int, str] = {}
+        # By node; or by node and how deep it is nested, where something inside was left out.
+        self._names: dict[int | tuple[int, int], str] = {}
+        self._texts: dict[int | tuple[int, int], str] = {}
+        self._nested = 0  # operands around the one that is being named
+        self._left_out = 0  # operands so far that were nested too deeply
         self.written = Written(recording)
         self.modules = Modules(recording)
         self.additions: dict[int, str] = {}  # to the names of nodes of one drawing
@@ -119,28 +123,36 @@ class Names:
 
     def name(self, node: int) -> str:
         """Return ``h1``, ``2 * x`` or ``first * last + …``."""
-        name = self._names.get(node)
-        if name is None:
-            record = self._nodes[node]
-            name = record["name"]
-            if not name:
-                older = record["kind"] == "leaf" and record["grad_fn"]
-                name = "" if older else in_outline(self.text(node), NAME)
-                if older:
-                    name = f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
-                elif output := self.modules.output(node):
-                    name = output
-                elif not name:
-                    name = short(record["value"], 12) or f"a {show(record['value'], 12)}"
-            self._names[node] = name
-        return name
+        return self._once(self._names, node, self._name)
 
     def text(self, node: int) -> str:
         """Return the node's expression on one line, ``h1 * w``."""
-        text = self._texts.get(node)
-        if text is None:
-            text = self._texts[node] = self._expression(node)
-        return text
+        return self._once(self._texts, node, self._expression)
+
+    def _once(
+        self,
+        known: dict[int | tuple[int, int], str],
+        node: int,
+        compute: Callable[[int], str],
+    ) -> str:
+        """Return what is known of a node, or compute it."""
+        result = known.get(node, known.get((node, self._nested)))
+        if result is None:
+            before = self._left_out
+            result = compute(node)
+            known[node if before == self._left_out else (node, self._nested)] = result
+        return result
+
+    def _name(self, node: int) -> str:
+        record = self._nodes[node]
+        if record["name"]:
+            return record["name"]
+        if record["kind"] == "leaf" and record["grad_fn"]:
+            return f"a tensor from {'before' if record.get('older') else 'elsewhere'}"
+        if output := self.modules.output(node):
+            return output
+        name = in_outline(self.text(node), NAME)
+        return name or short(record["value"], 12) or f"a {show(record['value'], 12)}"
 
     def made_by(self, node: int) -> str:
         """Return the expression that made a leaf of the graph, which no node stands for."""
@@ -338,30 +350,20 @@ class Names:
         return "" if is_part or tree is None or is_chain else text
 
     def _plain(self, source: Input) -> str:
-        """Return an operand's name; those it is made of come first, so that nothing recurses."""
-        waiting = [source["node"]] if "node" in source else []
-        while waiting:
-            record = self._nodes[waiting[-1]]
-            inner = [i["node"] for i in record["inputs"] if "node" in i]
-            is_plain = self._own_text(record) and not self._reads_variables(waiting[-1])
-            if record["name"] or is_plain or all(n in self._names for n in inner):
-                self.name(waiting.pop())
-            else:
-                waiting += [n for n in inner if n not in self._names]
-        return self.operand(source)
+        """Return an operand's name; "…" if it is nested so deeply that a name has no room for it.
 
-    def _reads_variables(self, node: int, depth: int = 0) -> bool:
-        """Return whether an expression calls an operand otherwise, as ``_numbered`` looks for."""
-        record = self._nodes[node]
-        if any("variable" in i for i in record["inputs"]):
-            return True
-        inner = [self._nodes[i["node"]] for i in record["inputs"] if "node" in i]
-        return depth < _DEPTH and any(
-            not one["name"]
-            and 0 < len(one["text"]) < len(record["text"])
-            and self._reads_variables(one["id"], depth + 1)
-            for one in inner
-        )
+        So an expression is shortened from the outside in, however many operations it is made of.
+        """
+        if "node" not in source or self._nodes[source["node"]]["name"]:
+            return self.operand(source)
+        if self._nested == _NESTED:
+            self._left_out += 1
+            return "…"
+        self._nested += 1
+        try:
+            return self.operand(source)
+        finally:
+            self._nested -= 1
 
     def _numbered(self, node: int, text: str, depth: int) -> dict[str, str | None]:
         """Return which names in ``text`` stand for a numbered name; None if for more than one.

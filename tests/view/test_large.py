@@ -6,6 +6,7 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import record
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.scene import build
 from autodiff_kit.view.written import Written
 from tests.record.cells import cell
@@ -45,6 +46,29 @@ def test_a_deep_stack_of_the_learners_modules_is_told_without_deep_recursion():
 
     assert rec.note is None
     assert folds == ["net.0", "net.1 … net.398", "net.399"]
+
+
+class Counted(list):
+    """A list that counts how often an element of it is read."""
+
+    reads = 0
+
+    def __getitem__(self, at):
+        self.reads += 1
+        return super().__getitem__(at)
+
+
+def test_a_name_reads_no_more_of_a_deep_expression_than_it_has_room_for():
+    counts = []
+    for blocks in (100, 400):
+        rec = recorded(STACK.replace("400", str(blocks)), "loss = net(x).sum()")
+        recording = {**rec.to_dict(), "nodes": Counted(rec.to_dict()["nodes"])}
+        names = Names(recording)
+        recording["nodes"].reads = 0
+        names.text(next(n["id"] for n in reversed(rec.nodes) if n["op"] == "relu"))
+        counts.append(recording["nodes"].reads)
+
+    assert counts[0] == counts[1] > 0
 
 
 def test_what_a_recursion_computes_inside_is_no_part_of_the_expression_that_calls_it(
