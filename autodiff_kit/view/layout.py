@@ -12,7 +12,7 @@ for each:
 
 The method is that of Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of
 Hierarchical System Structures" (1981), with choices of Gansner, Koutsofios, North and Vo,
-"A Technique for Drawing Directed Graphs" (1993). Nothing is random and nothing reads a clock:
+"A Technique for Drawing Directed Graphs" (1993). Nothing reads a clock and lots have one seed:
 the same graph is always drawn the same way. Read next: ``rank.py``.
 """
 

@@ -1,7 +1,7 @@
 """Decide who is left of whom in a row, so that few arrows cross.
 
 After reading you can say why two boxes of a row stand in this order and not in the other one.
-Nothing is random and nothing reads a clock: the same graph always gets the same order.
+Nothing reads a clock and lots have one seed: the same graph always gets the same order.
 
 Source: Sugiyama, Tagawa and Toda, "Methods for Visual Understanding of Hierarchical System
 Structures" (1981), the sweeps; Gansner, Koutsofios, North and Vo, "A Technique for Drawing
@@ -13,6 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable
 from itertools import pairwise
+from random import Random
 
 from autodiff_kit.view.rank import Web
 
@@ -22,6 +23,7 @@ __all__ = ["order"]
 EFFORT = 10_000  # at most so many items times turns, for each of two starts
 TURNS = 24
 SWAP_TURNS = 3
+STARTS, MORE_EFFORT, MORE_TURNS = 10, 1500, 16  # further starts, and items times those starts
 
 
 def order(web: Web) -> list[list[int]]:
@@ -31,32 +33,52 @@ def order(web: Web) -> list[list[int]]:
     crossings) are improved by turns of two old tricks: sweeps that sort each row by the mean
     position of its neighbours (Sugiyama), and swaps of neighbours (Gansner). Both may make
     things worse for a while, so the best rows on the way are kept. Every other turn is bold:
-    it also swaps and reverses what is equally good, which leads out of dead ends.
+    it also swaps and reverses what is equally good, which leads out of dead ends. While lines
+    still cross, the same walks start again with all neighbours in another order: it is drawn by
+    lot, but of one seed.
     """
     position = [0] * len(web.row)
     turns = max(2, min(TURNS, EFFORT // len(web.row)))
-    results: list[tuple[int, list[list[int]]]] = []  # of each start, the best
-    for toward, away in ((web.above, web.below), (web.below, web.above)):
-        rows = _walk(web, toward, away)
-        for row in rows:
-            _number(row, position)
-        fewest, best, idle = -1, rows, 0
-        for turn in range(turns):
-            bold = turn % 2 == 1
-            _swap(web, rows, position, (lambda *_: True) if bold else None)
-            count = _count(web, rows, position)
-            idle += 1
-            if fewest < 0 or count < fewest:
-                fewest, best, idle = count, [row.copy() for row in rows], 0
-            if fewest == 0 or idle > turns // 4:
-                break
-            _sweep(web, rows, position, turn % 2 == 0, bold)
-        results.append((fewest, best))
+    lots = Random(0)
+    fewest, best = -1, list[list[int]]()
+    for start in range(2 + min(STARTS, MORE_EFFORT // len(web.row))):
+        near, far = (web.above, web.below) if start % 2 == 0 else (web.below, web.above)
+        ends = [item for item in range(len(web.row)) if not far[item]]
+        if start < 2:
+            rows = _walk(web, near, ends)
+        else:
+            rows = _walk(web, [_mixed(items, lots) for items in near], _mixed(ends, lots))
+        count, rows = _improved(web, rows, position, turns if start < 2 else MORE_TURNS)
+        if fewest < 0 or count < fewest:
+            fewest, best = count, rows
         if fewest == 0:
             break
-    best = min(results, key=lambda start: start[0])[1]
     _mind(web, best, position)
     return best
+
+
+def _mixed(items: list[int], lots: Random) -> list[int]:
+    return sorted(items, key=lambda _: lots.random())
+
+
+def _improved(
+    web: Web, rows: list[list[int]], position: list[int], turns: int
+) -> tuple[int, list[list[int]]]:
+    """Sweep and swap, and return the fewest crossings on the way with the rows that have them."""
+    for row in rows:
+        _number(row, position)
+    fewest, best, idle = -1, rows, 0
+    for turn in range(turns):
+        bold = turn % 2 == 1
+        _swap(web, rows, position, (lambda *_: True) if bold else None)
+        count = _count(web, rows, position)
+        idle += 1
+        if fewest < 0 or count < fewest:
+            fewest, best, idle = count, [row.copy() for row in rows], 0
+        if fewest == 0 or idle > turns // 4:
+            break
+        _sweep(web, rows, position, turn % 2 == 0, bold)
+    return fewest, best
 
 
 def _number(row: list[int], position: list[int]) -> None:
@@ -64,17 +86,17 @@ def _number(row: list[int], position: list[int]) -> None:
         position[item] = i
 
 
-def _walk(web: Web, toward: list[list[int]], away: list[list[int]]) -> list[list[int]]:
-    """Fill the rows in the order of a depth-first walk."""
+def _walk(web: Web, near: list[list[int]], ends: list[int]) -> list[list[int]]:
+    """Fill the rows in the order of a depth-first walk from these items."""
     rows: list[list[int]] = [[] for _ in range(max(web.row) + 1)]
     visited = [False] * len(web.row)
-    stack = [item for item in reversed(range(len(web.row))) if not away[item]]
+    stack = ends[::-1]
     while stack:
         item = stack.pop()
         if not visited[item]:
             visited[item] = True
             rows[web.row[item]].append(item)
-            stack.extend(reversed(toward[item]))
+            stack.extend(reversed(near[item]))
     return rows
 
 
