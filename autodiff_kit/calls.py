@@ -137,9 +137,20 @@ def protect_properties(owner: type) -> None:
     """Refuse to set and to delete, in PyTorch's words, what can only be read of a tensor."""
     for kind in owner.__mro__:
         for name, read in [*vars(kind).items()]:
-            if isinstance(read, property) and read.fset is None and name != "real":
+            if not isinstance(read, property) or name == "real":
+                continue
+            if read.fset is not None and read.fdel is None:
+                setattr(kind, name, read.deleter(_deletion(name)))
+            elif read.fset is None:
                 refuse = _refusal(name)
                 setattr(kind, name, property(read.fget, refuse, refuse, read.__doc__))
+
+
+def _deletion(name: str) -> Callable[..., None]:
+    def refuse(*_: Any) -> None:
+        raise error(f"arguments.{name}_deleted")
+
+    return refuse
 
 
 def _refusal(name: str) -> Callable[..., None]:

@@ -205,13 +205,16 @@ def _default_generator() -> Any:
 
 
 def _random(name: str, draw: str, doc: str) -> Any:
-    def make(*sizes: Any, size: Any = None, generator: Any = None, dtype: Any) -> Any:
+    def make(
+        *sizes: Any, size: Any = None, generator: Any = None, dtype: Any, _in_blocks: bool = True
+    ) -> Any:
         shape = _shape(name, sizes, size)
         kind = numpy_type(name, dtype)
         if kind.kind != "f":
             kernel = {"normal": "normal_kernel_cpu", "uniform": "check_uniform_bounds"}[draw]
             raise error("creation.random_whole", kernel=kernel, kind=dtypes.tensor_type(kind))
-        numbers = getattr(_source(generator), draw)(math.prod(shape), kind)
+        scattered = {} if _in_blocks else {"in_blocks": False}
+        numbers = getattr(_source(generator), draw)(math.prod(shape), kind, **scattered)
         return numbers.reshape(shape)
 
     make.__name__, make.__doc__ = name, doc

@@ -80,7 +80,7 @@ def from_numpy_dtype(d: Any) -> dtype:
     try:
         return _BY_NUMPY[np.dtype(d)]
     except KeyError:
-        raise error("dtypes.numpy", dtype=np.dtype(d)) from None
+        raise error("dtypes.numpy", dtype=np.dtype(d).type.__name__) from None
 
 
 def as_dtype(d: Any, asked_by: str) -> dtype:

@@ -16,6 +16,7 @@ from typing import Any
 
 __all__ = ["LinAlgError", "error", "operands_refused", "warn_of_cycle", "warn_of_grad"]
 __all__ += ["warn_of_list_key", "warn_of_old_mask", "warn_of_scalar", "warn_of_transpose"]
+__all__ += ["warn_of_arrays"]
 
 
 class LinAlgError(RuntimeError):
@@ -90,6 +91,17 @@ def warn_of_scalar(stacklevel: int) -> None:
     warnings.warn(
         "Converting a tensor with requires_grad=True to a scalar may lead to unexpected behavior.\n"
         "Consider using tensor.detach() first.",
+        UserWarning,
+        stacklevel,
+    )
+
+
+def warn_of_arrays(stacklevel: int) -> None:
+    """Warn, in PyTorch's words, that arrays in a list are read number by number."""
+    warnings.warn(
+        "Creating a tensor from a list of numpy.ndarrays is extremely slow. Please consider "
+        "converting the list to a single numpy.ndarray with numpy.array() before converting to a "
+        "tensor.",
         UserWarning,
         stacklevel,
     )

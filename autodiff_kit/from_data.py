@@ -15,7 +15,7 @@ from autodiff_kit import dtypes
 from autodiff_kit.core.base import ARRAYS, INFERENCE, TensorBase, wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.versions import on_own_storage
-from autodiff_kit.errors import error, warn_of_scalar
+from autodiff_kit.errors import error, warn_of_arrays, warn_of_scalar
 
 __all__ = ["begin_legacy", "from_data", "from_numpy", "legacy_array", "made", "numpy_type"]
 __all__ += ["shape_of_sizes"]
@@ -66,12 +66,20 @@ def from_data(name: str, data: Any, dtype: Any) -> Any:
         if dtype is None:
             return plain
     data = _as_lists(data)
+    if isinstance(data, list | tuple) and any(isinstance(row, np.ndarray) for row in data):
+        warn_of_arrays(stacklevel=_OUTSIDE - 1)
     shape = _shape_of(data)
     items = list(_flattened(data, shape, 0))
-    kinds = {item.dtype if isinstance(item, ARRAYS) else type(item) for item in items}
+    kinds: set[Any] = set()
+    for item in items:
+        kinds |= {item.dtype} if isinstance(item, ARRAYS) else _types(item) - {list, tuple}
     target = numpy_type(name, dtype, _inferred(kinds))
-    if any(isinstance(item, np.ndarray) for item in items):
+    wrong = next((item for item in items if isinstance(item, (np.ndarray, *SEQUENCES))), None)
+    if isinstance(wrong, np.ndarray):
         raise error("creation.tensor_in_list" if target.kind == "f" else "creation.tensor_as_int")
+    if wrong is not None:
+        key = "creation.nested_too_deep" if target.kind == "f" else "creation.nested_integers"
+        raise error(key, kind=type(wrong).__name__)
     if target.kind in "iu":
         limits = np.iinfo("int64")
         if any(isinstance(n, int) and not limits.min <= n <= limits.max for n in items):
@@ -122,11 +130,13 @@ def _shape_of(data: Any) -> tuple[int, ...]:
         if not data:
             return shape
         data = data[0]
+    if shape and isinstance(data, str):
+        raise error("creation.text_in_list")
     return shape if isinstance(data, TensorBase) else shape + np.shape(data)
 
 
 def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
-    """Yield the numbers in nested lists; refuse rows of different lengths and other things."""
+    """Yield what should be numbers in nested lists; refuse rows of different lengths."""
     if isinstance(data, TensorBase) and dim == len(shape):
         if data.requires_grad and local.mode.grad_enabled:
             warn_of_scalar(stacklevel=_OUTSIDE + dim)
@@ -134,11 +144,12 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
         yield array.flat[0] if array.size == 1 else array  # which the caller refuses
     elif isinstance(data, TensorBase) and data.ndim:
         yield from _flattened([*data.detach()], shape, dim)  # beside rows that are lists
-    elif isinstance(data, np.ndarray):
+    elif isinstance(data, np.ndarray) and data.shape == shape[dim:]:
         yield from data.flat
-    elif isinstance(data, SEQUENCES):
+    elif isinstance(data, (*SEQUENCES, np.ndarray)):
         if dim == len(shape):
-            raise error("creation.nested_too_deep", kind=type(data).__name__)
+            yield data  # which the caller refuses
+            return
         if len(data) != shape[dim]:
             raise error("creation.row_length", expected=shape[dim], dim=dim, length=len(data))
         for item in data:

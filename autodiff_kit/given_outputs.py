@@ -18,6 +18,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import c_type, category, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.overlap import refuse_overlap, refuse_repeated
+from autodiff_kit.signatures import wrong_call
 
 __all__ = ["compute_into"]
 
@@ -30,6 +31,8 @@ def compute_into(
     RuntimeError if a gradient is wanted, if ``out`` lies in part where an input lies, or if a
     result does not fit into the dtype of ``out``.
     """
+    if name in ("prod", "sum") and len(args) == 1 and "dim" not in kwargs:  # of all elements
+        raise wrong_call(name, "function", args, {**kwargs, "out": out}) or TypeError(name)
     outs = (out,) if isinstance(out, TensorBase) else tuple(out)
     flat = [v for a in (*args, *kwargs.values()) for v in (a if type(a) in (list, tuple) else [a])]
     reads = [v for v in flat if isinstance(v, TensorBase)]
@@ -45,7 +48,7 @@ def compute_into(
         result = function(*args, **kwargs)
         results = (result,) if isinstance(result, TensorBase) else result
         for target, value in zip(outs, results, strict=True):
-            _check_type(name, target, value, reads)
+            _check_type(name if len(outs) == 1 else f"{name}_dim", target, value, reads)
             _check_memory(target, value, reads)
             _write(target, value)
     return out
@@ -53,7 +56,19 @@ def compute_into(
 
 # These compute in the dtype of what they write to: a sum of 0.5 and 0.5 in integers is 0.
 _IN_DTYPE_OF_OUT = {"arange", "cumprod", "cumsum", "eye", "full", "linspace", "ones", "prod", "sum"}
-_IN_DTYPE_OF_OUT |= {"zeros"}
+_IN_DTYPE_OF_OUT |= {"rand", "randint", "randn", "randperm", "zeros"}
+
+# Of these, PyTorch writes a result into a tensor of its own dtype only; what it says of another.
+_IN_OWN_DTYPE = {
+    "mm": "addmm addmv argmax argmin baddbmm bmm cross diag gather index_add index_copy isin "
+    "log_softmax max_dim min_dim mm msort norm scatter scatter_add softmax tril triu",
+    "rounding": "abs ceil clamp floor lerp neg round sign trunc",
+    "amax": "amax amin",
+    "index_select": "index_select masked_select",
+    "dot": "dot vdot",
+    **{name: name for name in ("multinomial", "mv", "nonzero", "take", "where")},
+}
+_WORDS = {name: key for key, names in _IN_OWN_DTYPE.items() for name in names.split()}
 
 
 def _check_type(name: str, target: Any, value: Any, operands: Any) -> None:
@@ -62,14 +77,15 @@ def _check_type(name: str, target: Any, value: Any, operands: Any) -> None:
     kind = _of_matmul(*(operand.ndim for operand in operands)) if name == "matmul" else name
     if kind in ("cat", "stack", "hstack", "vstack") and category(result) > category(own):
         raise error("arguments.out_of_cat", kind=tensor_type(own))
-    if own == result:
-        return
-    if kind in ("mm", "addmm", "addmv", "bmm", "baddbmm"):
-        raise error("arguments.out_of_mm", expected=c_type(result), kind=c_type(own))
-    if kind == "mv":
-        raise error("arguments.out_of_mv", kind=tensor_type(own), operand=tensor_type(result))
-    if kind == "dot":
-        raise error("arguments.out_of_dot", kind=tensor_type(own), operand=tensor_type(result))
+    if own != result and kind in _WORDS:
+        raise error(
+            f"arguments.out_of_{_WORDS[kind]}",
+            name=kind,
+            kind=tensor_type(own),
+            result=tensor_type(result),
+            c_kind=c_type(own),
+            c_result=c_type(result),
+        )
 
 
 def _of_matmul(rank: int, other: int) -> str:

@@ -51,8 +51,11 @@ def where(condition: TensorBase, input: Any = None, other: Any = None) -> Any:
     RuntimeError if the condition is not a bool tensor, or shapes do not fit.
     """
     check_operand("where", "condition", 1, condition, numbers=False)
-    if input is None and other is None:
-        return tuple(wrap(indices) for indices in np.nonzero(np.atleast_1d(condition._array)))
+    if (input is None) != (other is None):
+        raise TypeError("where")  # the words come from ``signatures.py``
+    if input is None:
+        places = np.nonzero(np.atleast_1d(condition._array))
+        return tuple(wrap(np.ascontiguousarray(indices)) for indices in places)
     if condition._array.dtype == np.uint8:
         warnings.warn(
             "where received a uint8 condition tensor. This behavior is deprecated and will be "

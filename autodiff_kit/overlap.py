@@ -7,6 +7,7 @@ are compared if their elements lie side by side, others are let through. Read ne
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ Ints = tuple[int, ...]
 def steps(array: Any) -> Ints:
     """Return how many elements to go in memory for one step along each dimension."""
     array = np.asarray(array)
+    if array.base is None and array.flags.c_contiguous:  # where NumPy keeps steps of one entry
+        return tuple(math.prod(n or 1 for n in array.shape[d + 1 :]) for d in range(array.ndim))
     strides: list[int] = []
     behind = 1  # the size of the dimension that follows
     for step, size in zip(array.strides[::-1], array.shape[::-1], strict=True):

@@ -100,12 +100,14 @@ class Generator:
         integers = self._integers(count) & np.uint32(2**digits - 1)
         return (integers.astype(np.float32) * np.float32(2.0**-digits)).astype(dtype)
 
-    def normal(self, count: int, dtype: Any) -> Array:
+    def normal(self, count: int, dtype: Any, *, in_blocks: bool = True) -> Array:
         """Draw from the normal distribution with mean 0 and variance 1.
+
+        From 16 numbers on, PyTorch draws in blocks, where elements lie row by row in memory.
 
         Source: Box and Muller, A note on the generation of random normal deviates (1958).
         """
-        if count < 16:
+        if count < 16 or not in_blocks:
             return np.array([self._one_normal() for _ in range(count)]).astype(dtype)
         work = np.float64 if dtype == np.float64 else np.float32
         out = self.uniform(count, work)

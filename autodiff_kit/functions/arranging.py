@@ -19,6 +19,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Ints, function, method, overloaded
 from autodiff_kit.ops import counting, moving
 from autodiff_kit.ops.messages import broadcast_message
+from autodiff_kit.sizes import sizes_given
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["adjoint", "as_strided", "broadcast_shapes", "broadcast_tensors", "broadcast_to"]
@@ -53,10 +54,10 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return self.expand(other.shape)
 
 
-@function
-def broadcast_to(input: Tensor, size: Ints) -> Tensor:
+@overloaded("(Tensor input, tuple of ints size)")
+def broadcast_to(input: Tensor, *sizes: Ints, size: Ints | None = None) -> Tensor:
     """Repeat dimensions of size 1, without copying, up to a shape."""
-    return input.expand(size)
+    return input.expand(sizes_given("broadcast_to", "size", sizes, size))
 
 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
@@ -302,12 +303,10 @@ def flipud(input: Tensor) -> Tensor:
     return input.flip(0)
 
 
-@function
-def tile(input: Tensor, *dims: Ints) -> Tensor:
+@overloaded("(Tensor input, tuple of ints dims)")
+def tile(input: Tensor, *counts: Ints, dims: Ints | None = None) -> Tensor:
     """Repeat along the dimensions; fewer numbers than dimensions are those of the last ones."""
-    if not dims:
-        raise TypeError  # the words come from ``signatures.py``
-    counts = tuple(dims[0]) if isinstance(dims[0], tuple | list) else dims
+    counts = sizes_given("tile", "dims", counts, dims)
     return input.repeat((1,) * (input.ndim - len(counts)) + counts)
 
 

@@ -15,9 +15,9 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.late import late
-from autodiff_kit.methods import where
+from autodiff_kit.methods import where as _where
 from autodiff_kit.operands import check_operand
-from autodiff_kit.signatures import wrong_call
+from autodiff_kit.signatures import renamed, wrong_call
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["abs", "abs_", "add", "addmm", "all", "amax", "amin", "any", "argmax", "argmin", "bmm"]
@@ -37,6 +37,7 @@ __all__ += ["tanh", "tanh_", "topk", "transpose", "unbind", "unsqueeze", "var", 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 _NUMBER_FIRST = ("add", "div", "mul", "sub")
+_OF_LISTS = ("flip", "permute", "reshape", "squeeze")  # methods take sizes one by one, too
 _REFLECTED = {"floor_divide": "__rfloordiv__", "remainder": "__rmod__"}
 
 
@@ -48,6 +49,8 @@ def _of_one(method: Method) -> Method:
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
+        if len(args) > 1 and name in _OF_LISTS:
+            raise TypeError(name)  # the words come from ``signatures.py``
         return plain(input, *args, **kwargs)
 
     function.__wrapped__ = plain  # type: ignore[attr-defined]
@@ -80,14 +83,18 @@ def _check_input(name: str, input: Any, *args: Any, **kwargs: Any) -> None:
 
 def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
     name = method.__name__
+    plain = getattr(method, "unchecked", method)  # see ``_of_one``
 
-    def function(input: Any, *args: Any, **kwargs: Any) -> Any:
-        if kwargs and kwargs.get("out") is not None:
-            compute_into = late("given_outputs").compute_into
-            return compute_into(name, function, kwargs.pop("out"), (input, *args), kwargs)
-        if not args and argument not in kwargs:
-            raise wrong_call(name, "function", (input,), kwargs) or TypeError(name)
-        other, *args = args or (kwargs.pop(argument),)  # type: ignore[assignment]
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            if kwargs.get("out") is not None:
+                compute_into = late("given_outputs").compute_into
+                return compute_into(name, function, kwargs.pop("out"), args, kwargs)
+            kwargs = renamed(name, "function", kwargs)
+            args += tuple(kwargs.pop(n) for n in ("input", argument)[len(args) :] if n in kwargs)
+        if len(args) < 2:
+            raise wrong_call(name, "function", args, kwargs) or TypeError(name)
+        input, other, *args = args  # type: ignore[assignment]
         if not isinstance(input, Tensor) and isinstance(input, int | float):
             if isinstance(other, Tensor) and name in _REFLECTED:
                 return getattr(other, _REFLECTED[name])(input)
@@ -97,7 +104,11 @@ def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
                 input = wrap(result_dtype(input).type(input))
         _check_input(name, input, other, *args, **kwargs)
         check_operand(name, argument, 2, other, numbers)
-        return method(input, other, *args, **kwargs)
+        try:
+            return plain(input, other, *args, **kwargs)
+        except TypeError as refused:
+            wrong = wrong_call(name, "function", (input, other, *args), kwargs)
+            raise wrong or refused from refused.__cause__
 
     return _named_after(method, function)
 
@@ -286,3 +297,6 @@ def check_list(name: str, tensors: Any) -> None:
 def is_tensor(obj: Any) -> bool:
     """Return whether ``obj`` is a tensor."""
     return isinstance(obj, Tensor)
+
+
+where = _named_after(_where, checked("where", _where, "factory"))

@@ -76,7 +76,14 @@ def _declare(written: Callable[..., Any], signatures: tuple[str, ...]) -> Declar
             raise TypeError(name)
         return written(*args, **kwargs)
 
-    declared: Declared = checked(name, call, "function")
+    @wraps(written)
+    def call_with_list(*args: Any, **kwargs: Any) -> Any:
+        if len(args) > leading + 1:  # sizes one by one are for methods
+            raise TypeError(name)
+        return call(*args, **kwargs)
+
+    has_sizes = bool(code.co_flags & 0x04)  # inspect.CO_VARARGS
+    declared: Declared = checked(name, call_with_list if has_sizes else call, "function")
     declared.method = checked(name, call)
     declared.method.__qualname__ = f"Tensor.{name}"
     return declared

@@ -33,10 +33,12 @@ def _of(generator: Generator | None) -> Generator:
     return generator or default_generator
 
 
-def _gaussian(generator: Any, count: int, dtype: Any, mean: float, std: float) -> Any:
+def _gaussian(
+    generator: Any, count: int, dtype: Any, mean: float, std: float, *, in_blocks: bool = True
+) -> Any:
     """Draw normal numbers; a few are made one by one, by PyTorch too, in double precision."""
-    dtype = dtype if count >= 16 else _FLOAT64
-    numbers = _of(generator).normal(count, dtype)
+    dtype = dtype if count >= 16 and in_blocks else _FLOAT64
+    numbers = _of(generator).normal(count, dtype, in_blocks=in_blocks)
     return scaled(numbers, dtype.type(std), dtype.type(mean))
 
 
@@ -112,15 +114,20 @@ def bernoulli(
 ) -> Tensor:
     """Draw 1 with the probability that each element says, or with the probability p; else 0."""
     if p is not None:
-        return bernoulli_(input.detach().clone(), p, generator=generator)
-    probabilities = input._array
+        return bernoulli_(input.detach().clone().contiguous(), p, generator=generator)
+    by_rows = np.empty(input.shape, bool)
+    return drawing.bernoulli(input, numbers=_trials(generator, input._array, by_rows))
+
+
+def _trials(generator: Generator | None, probabilities: Any, written: Any) -> Any:
+    """Draw whether each of several things happens, in the order in which ``written`` lies."""
     if probabilities.dtype.kind != "f":
         kind = tensor_type(probabilities.dtype)
         raise error("functional.whole_numbers", kernel="bernoulli_tensor_cpu_p_", kind=kind)
     if not ((probabilities >= 0) & (probabilities <= 1)).all():
         raise error("functions.bernoulli_probabilities")
     numbers = _of(generator).uniform(probabilities.size, probabilities.dtype)
-    return drawing.bernoulli(input, numbers=fill_in_order(numbers, probabilities) < probabilities)
+    return fill_in_order(numbers, written) < probabilities
 
 
 @function
@@ -168,7 +175,7 @@ def _without_replacement(weights: Any, count: int, generator: Generator) -> Any:
         raise error("functions.multinomial_no_weight")
     times = generator.exponential(weights.size).astype(weights.dtype)
     with np.errstate(divide="ignore", invalid="ignore"):
-        speeds = weights / times.reshape(weights.shape)
+        speeds = weights / fill_in_order(times, weights)
     if count == 1:
         return speeds.argmax(-1, keepdims=True)
     return np.argsort(-speeds, -1, kind="stable")[..., :count]
@@ -234,7 +241,8 @@ def normal_(
     _refuse_integers("normal_kernel_cpu", self)
     if std < 0:
         raise error("functions.normal_std", std=std)
-    numbers = _gaussian(generator, self.numel(), self._array.dtype, mean, std)
+    in_blocks = self.is_contiguous()
+    numbers = _gaussian(generator, self.numel(), self._array.dtype, mean, std, in_blocks=in_blocks)
     return _overwrite(self, "normal_", drawing.normal_drawn, numbers)
 
 
@@ -256,8 +264,8 @@ def uniform_(
 def bernoulli_(self: Tensor, p: Operand = 0.5, *, generator: Generator | None = None) -> Tensor:
     """Draw 1 with the probability p, else 0, in place; p may be a tensor of probabilities."""
     if isinstance(p, Tensor):
-        numbers = bernoulli(p.detach().expand(self.shape), generator=generator)._array.reshape(-1)
-        return _overwrite(self, "bernoulli_", drawing.bernoulli_drawn, numbers)
+        numbers = _trials(generator, p.detach().expand(self.shape)._array, self._array)
+        return inplace.change(self, "bernoulli_", drawing.bernoulli_drawn, numbers=numbers)
     if not 0 <= p <= 1:
         raise error("functions.bernoulli_p", p=p)
     numbers = _of(generator).uniform(self.numel(), _FLOAT64) < p

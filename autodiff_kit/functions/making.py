@@ -16,6 +16,7 @@ from autodiff_kit.creation import factory, like
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_data, from_numpy, legacy_array, made, numpy_type
 from autodiff_kit.functions.declared import Dtype, Ints, Number, function, method
+from autodiff_kit.ops.layouts import empty_like as empty_array_like
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["as_tensor", "asarray", "empty_like", "frombuffer", "full_like", "logspace", "new"]
@@ -23,7 +24,14 @@ __all__ += ["new_empty", "new_full", "new_ones", "new_tensor", "new_zeros", "ran
 __all__ += ["scalar_tensor", "vander"]
 
 empty_like = like(creation.empty, "empty_like")
-randn_like = like(creation.randn, "randn_like")
+
+
+def _randn(*args: Any, _like: Any, **options: Any) -> Any:
+    in_blocks = empty_array_like(_like).flags.c_contiguous
+    return creation.randn(*args, _like=_like, _in_blocks=in_blocks, **options)
+
+
+randn_like = like(_randn, "randn_like")
 
 
 @function

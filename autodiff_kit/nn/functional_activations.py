@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
-from autodiff_kit.creation import empty, zeros_like
+from autodiff_kit.creation import empty, zeros
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import change
@@ -275,7 +275,11 @@ def gumbel_softmax(
     if not hard:
         return shares
     classes = shares.max(dim, keepdim=True)[1]
-    return zeros_like(logits).scatter_(dim, classes, 1.0) - shares.detach() + shares
+    return (
+        zeros(logits.shape, dtype=logits.dtype).scatter_(dim, classes, 1.0)
+        - shares.detach()
+        + shares
+    )
 
 
 def log_softmax(

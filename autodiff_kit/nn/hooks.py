@@ -1,4 +1,4 @@
-"""Backward hooks of modules: gradients are watched where they enter and where they leave.
+"""Hooks of modules: what is called before and after ``forward``, and when gradients come.
 
 After reading this file you know how a module can learn of gradients although only tensors have
 them: its inputs and its outputs pass through a function that changes nothing and tells, on the way
@@ -12,14 +12,75 @@ from collections.abc import Callable
 from typing import Any
 
 from autodiff_kit.autograd.function import Function, FunctionCtx
+from autodiff_kit.core.hooks import RemovableHandle
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error
 from autodiff_kit.tensor import Tensor
 
-__all__ = ["BackwardWatch"]
+__all__ = ["call_with_hooks", "of_all_modules", "register_module_forward_hook"]
+__all__ += ["register_module_forward_pre_hook", "register_module_full_backward_hook"]
+__all__ += ["register_module_full_backward_pre_hook"]
 
 Gradients = tuple[Tensor | None, ...]
 Hooks = tuple[Callable[..., Any], ...]
+
+
+# Hooks that belong to all modules: by the name that a module has for its own of the kind.
+of_all_modules: dict[str, dict[int, Callable[..., Any]]] = {}
+
+
+def _register(kind: str, hook: Callable[..., Any]) -> RemovableHandle:
+    return RemovableHandle(of_all_modules.setdefault(kind, {}), hook)
+
+
+def register_module_forward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, args)`` before ``forward`` of every module."""
+    return _register("_forward_pre_hooks", hook)
+
+
+def register_module_forward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, args, output)`` after ``forward`` of every module."""
+    return _register("_forward_hooks", hook)
+
+
+def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_output)`` when the gradients of any module's outputs have come."""
+    return _register("_backward_pre_hooks", hook)
+
+
+def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
+    """Call ``hook(module, grad_input, grad_output)`` when gradients have come through a module."""
+    return _register("_backward_hooks", hook)
+
+
+def call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call ``forward`` of a module, and the hooks before and after it; those of all come first."""
+    for number, before in _hooks(module, "_forward_pre_hooks"):
+        if number in module._with_kwargs:
+            replaced = before(module, args, kwargs)
+            if replaced is not None:
+                if not (isinstance(replaced, tuple) and len(replaced) == 2):
+                    raise error("nn.pre_hook_result", replaced=replaced)
+                args, kwargs = replaced
+            continue
+        replaced = before(module, args)
+        if replaced is not None:
+            args = replaced if isinstance(replaced, tuple) else (replaced,)
+    hooks = tuple(hook for _, hook in _hooks(module, "_backward_hooks"))
+    pre_hooks = tuple(hook for _, hook in _hooks(module, "_backward_pre_hooks"))
+    watch = _BackwardWatch(module, hooks, pre_hooks) if hooks or pre_hooks else None
+    if watch is not None:
+        args = watch.inputs(args)
+    out = module.forward(*args, **kwargs)
+    for number, after in _hooks(module, "_forward_hooks"):
+        named = (kwargs,) if number in module._with_kwargs else ()
+        replaced = after(module, args, *named, out)
+        out = out if replaced is None else replaced
+    return out if watch is None else watch.outputs(out)
+
+
+def _hooks(module: Any, kind: str) -> tuple[tuple[int, Callable[..., Any]], ...]:
+    return (*of_all_modules.get(kind, {}).items(), *getattr(module, kind).items())
 
 
 class BackwardHookFunction(Function):
@@ -39,7 +100,7 @@ class BackwardHookFunction(Function):
         return None, None, *ctx.passing(gradients)  # type: ignore[attr-defined]
 
 
-class BackwardWatch:
+class _BackwardWatch:
     """One call of a module, whose hooks wait for the gradients."""
 
     def __init__(self, module: Any, hooks: Hooks, pre_hooks: Hooks) -> None:
@@ -63,7 +124,7 @@ class BackwardWatch:
         warnings.warn(
             "For backward hooks to be called, module output should be a Tensor or a tuple of "
             f"Tensors but received {type(out)}",
-            stacklevel=4,
+            stacklevel=5,
         )
         return out
 

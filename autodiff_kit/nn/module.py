@@ -15,7 +15,7 @@ from autodiff_kit.core.hooks import RemovableHandle
 from autodiff_kit.creation import zeros
 from autodiff_kit.dtypes import float16, float32, float64
 from autodiff_kit.errors import error
-from autodiff_kit.nn.hooks import BackwardWatch
+from autodiff_kit.nn.hooks import call_with_hooks, of_all_modules
 from autodiff_kit.nn.parameter import Parameter, clear_grad, is_lazy, type_name
 from autodiff_kit.nn.state import State
 from autodiff_kit.outside import missing_attribute
@@ -324,34 +324,15 @@ class Module(State):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call ``forward``, and the hooks before and after it."""
-        if not (
+        if (
             self._backward_hooks
             or self._forward_hooks
             or self._forward_pre_hooks
             or self._backward_pre_hooks
+            or of_all_modules
         ):
-            return self.forward(*args, **kwargs)
-        for number, before in tuple(self._forward_pre_hooks.items()):
-            if number in self._with_kwargs:
-                replaced = before(self, args, kwargs)
-                if replaced is not None:
-                    if not (isinstance(replaced, tuple) and len(replaced) == 2):
-                        raise error("nn.pre_hook_result", replaced=replaced)
-                    args, kwargs = replaced
-                continue
-            replaced = before(self, args)
-            if replaced is not None:
-                args = replaced if isinstance(replaced, tuple) else (replaced,)
-        hooks, pre_hooks = self._backward_hooks.values(), self._backward_pre_hooks.values()
-        watch = BackwardWatch(self, (*hooks,), (*pre_hooks,)) if hooks or pre_hooks else None
-        if watch is not None:
-            args = watch.inputs(args)
-        out = self.forward(*args, **kwargs)
-        for number, after in tuple(self._forward_hooks.items()):
-            named = (kwargs,) if number in self._with_kwargs else ()
-            replaced = after(self, args, *named, out)
-            out = out if replaced is None else replaced
-        return out if watch is None else watch.outputs(out)
+            return call_with_hooks(self, args, kwargs)
+        return self.forward(*args, **kwargs)
 
     def _register_hook(
         self, kind: str, hook: Callable[..., Any], prepend: bool, with_kwargs: bool = False

@@ -18,28 +18,28 @@ __all__ = ["bernoulli", "bernoulli_drawn", "exponential_drawn", "normal_drawn", 
 __all__ += ["normal_of_mean_and_std", "normal_of_std", "random_drawn", "uniform_drawn"]
 
 
-@op("numbers", tex=r"z \sim \operatorname{B}(x)")
+@op("numbers", tex=r"z \sim \operatorname{B}(x)", layout="rows")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def bernoulli(x: Value, *, numbers: Any) -> Value:
     """Return what was drawn: 1 with the probability x, else 0."""
     return np.asarray(numbers, x.dtype)[()]
 
 
-@op("numbers", tex=r"z \sim \operatorname{N}(x, \sigma)", node="NormalBackward1")
+@op("numbers", tex=r"z \sim \operatorname{N}(x, \sigma)", node="NormalBackward1", layout="rows")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def normal_of_mean(x: Value, *, numbers: Any) -> Value:
     """Return what was drawn around the mean x."""
     return np.asarray(numbers, x.dtype)[()]
 
 
-@op("numbers", tex=r"z \sim \operatorname{N}(\mu, x)", node="NormalBackward2")
+@op("numbers", tex=r"z \sim \operatorname{N}(\mu, x)", node="NormalBackward2", layout="rows")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 def normal_of_std(x: Value, *, numbers: Any) -> Value:
     """Return what was drawn with the standard deviation x."""
     return np.asarray(numbers, x.dtype)[()]
 
 
-@op("numbers", tex=r"z \sim \operatorname{N}(x, y)", node="NormalBackward3")
+@op("numbers", tex=r"z \sim \operatorname{N}(x, y)", node="NormalBackward3", layout="rows")
 @vjp("x", lambda g: zeros_like(g), tex=r"0")
 @vjp("y", lambda g: zeros_like(g), tex=r"0")
 def normal_of_mean_and_std(x: Value, y: Value, *, numbers: Any) -> Value:

@@ -298,7 +298,7 @@ def lcm(x: Value, y: Value) -> Value:
 
 def _shift(x: Value, y: Value, left: bool) -> Value:
     """Shift the bits of integers; by 64 and more nothing, or only the sign, is left."""
-    x = np.asarray(x, y.dtype) if isinstance(x, int) else x
+    x = np.asarray(x, y.dtype) if isinstance(x, int | float) else x
     checks.refuse("lshift_cpu" if left else "rshift_cpu", "fb")(x)
     bits = 8 * x.dtype.itemsize
     inside = (y >= 0) & (y < bits)

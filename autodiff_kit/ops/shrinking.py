@@ -58,7 +58,7 @@ def threshold(x: Value, *, threshold: float, value: float) -> Value:
     return scalar_if_0d(np.where(x <= threshold, x.dtype.type(value), x))
 
 
-@op("multiply(x, noise)", tex=r"a x", type_check=floats_only("leaky_relu_cpu"))
+@op("multiply(x, noise)", tex=r"a x", type_check=floats_only("leaky_relu_cpu"), layout="rows")
 @vjp("x", lambda g, x, noise: flat_in(g * noise, x), tex=r"\bar z \odot a")
 def rrelu_with_noise(x: Value, noise: Value) -> Value:
     """Multiply by slopes: 1 for what is positive, else one that was drawn.

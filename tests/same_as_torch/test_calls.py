@@ -25,7 +25,8 @@ x.sort(axis=0) x.topk(1,axis=0) x.chunk(2,axis=0) x.unbind(axis=0) x.gather(axis
 torch.sum(x,axis=0) x.narrow(axis=0,start=0,length=1) x.sum(dim=0,keepdims=True)
 torch.cat([x,x],axis=0) torch.stack([x,x],axis=0) x.prod(axis=1) x.logsumexp(axis=0)
 x.var(axis=0,keepdims=True) torch.sum(input=x,dim=0) torch.exp(input=x)
-torch.add(input=x,other=x)
+torch.add(input=x,other=x) torch.add(x1=x,x2=x) torch.matmul(x1=x,x2=x.t())
+torch.maximum(x,x2=x) torch.div(x1=x,x2=x) x.broadcast_to(1,2,3) torch.tile(x,dims=(2,2))
 """
 WITH_NUMPYS_NAMES = _WITH_NUMPYS_NAMES.split()
 _WITH_A_DTYPE = """
@@ -171,6 +172,20 @@ torch.linalg.norm(x, 'a')
 torch.nn.ModuleList(torch.nn.ReLU())
 twice(torch.cdist(x.requires_grad_(), x + 1))
 twice(F.hardsigmoid(x.requires_grad_()))
+torch.tile(x, 2, 3)
+torch.broadcast_to(x, 1, 2, 3)
+torch.permute(x, 1, 0)
+torch.reshape(x, 3, 2)
+torch.flip(x, 0, 1)
+torch.squeeze(x, 0, 1)
+x.broadcast_to()
+torch.add(x, x, x)
+torch.add(x, x, beta=2)
+torch.matmul(x, tensor2=x)
+torch.where(x > 0, x)
+torch.where()
+torch.where(x > 0, 'a', x)
+torch.sum(x, out=torch.tensor(1))
 """
 
 

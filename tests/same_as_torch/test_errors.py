@@ -675,6 +675,12 @@ torch.tensor(None)
 torch.tensor([1, None])
 torch.tensor({1: 2})
 torch.tensor([1, [2]])
+torch.tensor([1., [2]])
+torch.tensor([1, [2.]])
+torch.tensor([a.detach(), [1., 2.]])
+torch.tensor([i, [1, 2]])
+torch.tensor(['a', 'b'])
+torch.tensor([[1, 'a']])
 torch.tensor([[1], 2])
 torch.tensor([300], dtype=torch.uint8)
 torch.tensor([float('nan')], dtype=torch.int64)
@@ -806,6 +812,26 @@ a.T = a
 del a.dtype
 del a.is_leaf
 F.hinge_embedding_loss(i, torch.tensor([1.0, -1.0]))
+torch.softmax(m, 0, out=torch.ones(2, 3).double())
+torch.max(m, 0, out=(torch.ones(3).double(), torch.ones(3).long()))
+torch.argmax(m, 0, out=torch.ones(3).int())
+torch.tril(m, out=torch.ones(2, 3).double())
+torch.gather(m, 0, i[None] * 0, out=torch.ones(1, 2).int())
+torch.abs(m, out=torch.ones(2, 3).double())
+torch.clamp(m, 0, out=torch.ones(2, 3).int())
+torch.amax(m, 0, out=torch.ones(3).double())
+torch.index_select(m, 0, i * 0, out=m.double())
+torch.masked_select(m, m > 0, out=torch.ones(6).double())
+torch.multinomial(m, 1, out=torch.ones(2, 1))
+torch.nonzero(m, out=torch.ones(6, 2))
+torch.take(m, i, out=d.clone())
+torch.where(m > 0, m, m, out=m.double())
+torch.rand(2, out=i.clone())
+torch.randn(2, out=i.clone())
+2.5 << d
+2 >> d
+del y.requires_grad
+del y.data
 """
 
 GROUPS = (

@@ -146,6 +146,32 @@ PROGRAMS = {
             out.sum().backward()
             print(model.weight_ih_l0.grad)
     """,
+    "hooks of all modules": """
+        mod, log = torch.nn.modules.module, []
+        handles = [
+            mod.register_module_forward_pre_hook(lambda m, a: log.append(["pre", m._get_name()])),
+            mod.register_module_forward_hook(lambda m, a, o: log.append(["post", m._get_name()])),
+            mod.register_module_full_backward_hook(lambda m, i, o: log.append(m._get_name())),
+            mod.register_module_full_backward_pre_hook(lambda m, o: log.append(len(o))),
+        ]
+        net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
+        net[0].register_forward_hook(lambda m, a, o: log.append("own"))
+        net(torch.ones(1, 2, requires_grad=True)).sum().backward()
+        for handle in handles:
+            handle.remove()
+        net(torch.ones(1, 2))
+        print(log)
+    """,
+    "hooks of all modules change what goes in and comes out": """
+        mod, same = torch.nn.modules.module, torch.nn.Identity()
+        before = mod.register_module_forward_pre_hook(lambda m, args: (args[0] + 1,))
+        after = mod.register_module_forward_hook(lambda m, args, out: out * 3)
+        print(same(torch.ones(2)))
+        before.remove()
+        print(same(torch.ones(2)))
+        after.remove()
+        print(same(torch.ones(2)))
+    """,
     "numbers that are tensors": """
         x, two = torch.ones(2), torch.tensor(2)
         print(x.add(x, alpha=torch.tensor(2.0)), x.expand(two, 2), x.repeat(two), x.view(1, two))
@@ -165,6 +191,15 @@ def test_a_short_program_does_the_same(name: str) -> None:
     indent = min(len(line) - len(line.lstrip()) for line in lines if line.strip())
 
     run_both(torch, "\n".join(line[indent:] for line in lines))
+
+
+def test_a_list_of_arrays_is_warned_of() -> None:
+    program = "print(torch.tensor([np.ones(2), np.zeros(2)]))"
+
+    expected, found = run(torch, program), run(__import__("autodiff_kit"), program)
+
+    assert found.printed == expected.printed
+    assert found.warned == expected.warned[:1]  # PyTorch's says so twice
 
 
 def test_bits_are_shifted_by_an_array() -> None:

@@ -191,6 +191,7 @@ torch.full((2,), 1.5, out=torch.ones(2, dtype=torch.int64))
 torch.linspace(0, 1, 4, out=torch.ones(4, dtype=torch.float64))
 torch.nn.HingeEmbeddingLoss(3.7, reduction='none')(torch.tensor([1, 2]), torch.tensor([1., -1]))
 torch.nn.ParameterList([1, torch.ones(2)])
+torch.tensor([[1., 2.], np.ones(2)])
 list(torch.nn.ParameterList([1, torch.ones(2), 'a'])[1:].parameters())
 """
 

@@ -25,7 +25,7 @@ _FILES = {
     "instancenorm": ("batchnorm",),
     "linear": ("linear", "lazy"),
     "loss": ("loss",),
-    "module": ("module",),
+    "module": ("module", "hooks"),
     "normalization": ("normalization",),
     "padding": ("padding",),
     "pixelshuffle": ("padding",),
@@ -44,7 +44,8 @@ class _Place(type(sys)):  # type: ignore[misc]
     def __getattr__(self, name: str) -> Any:
         for file in () if name.startswith("__") else _FILES[self.__name__.rpartition(".")[2]]:
             layer = vars(import_module(f"autodiff_kit.nn.{file}")).get(name)
-            if isinstance(layer, type) and issubclass(layer, Module):
+            is_layer = isinstance(layer, type) and issubclass(layer, Module)
+            if is_layer or (layer is not None and name.startswith("register_module")):
                 return layer
         raise absent(self.__name__, name)
 
