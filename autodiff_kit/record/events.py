@@ -107,7 +107,8 @@ class NodeRecord(_MadeFrom):
     saved: list[Saved]
     part: NotRequired[str]  # what a leaf is, such as "parameter of Linear"
     older: NotRequired[bool]  # a leaf: whether it was there before the recording began
-    again: NotRequired[bool]  # whether a checkpoint has computed it once more
+    # If a checkpoint has computed it once more: whether no gradient flows there, but to the first.
+    again: NotRequired[bool]
     part_of: NotRequired[NodeNumber]  # the first output of the same node
     variable: NotRequired[str]  # what the code calls it, if its name is numbered: ``h`` of ``h2``
     mode: NotRequired[Mode]  # in which an op ran that is not recorded, if not in no_grad

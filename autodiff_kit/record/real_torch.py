@@ -5,13 +5,14 @@ mode (which call of the learner's), a dispatch mode (which operations it is made
 nodes and leaves (what backward does), hooks of optimizers. Nothing is patched, and all hooks are
 gone when the block ends. PyTorch is never imported here: the learner hands it in. Read next:
 ``torch_notes.py``, ``torch_backward.py``, ``torch_functions.py``, ``torch_steps.py``,
-``torch_forward.py``.
+``torch_inside.py``, ``torch_forward.py``.
 """
 
 from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from types import ModuleType
 from typing import Any
@@ -106,14 +107,16 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 return func(*args, **kwargs)
             if func in backward:
                 recorder.settle()
-                bound = backward[func].bind(*args, **kwargs).arguments
-                if any(map(is_transformed, flat((bound.get("outputs"),)))):
-                    # torch.func.grad at work: to PyTorch, its own graph is inside of a transform.
+                bound = backward[func].bind(*args, **kwargs)
+                given = dict(bound.arguments)
+                # torch.func.grad at work: to PyTorch, its own graph is inside of a transform.
+                is_inside = any(map(is_transformed, flat((given.get("outputs"),))))
+                if is_inside or recorder.is_in_function(sys._getframe(1)):
                     return func(*args, **kwargs)
-                with recorder.backward(bound):
-                    out = func(*args, **kwargs)
-                if "outputs" in bound:
-                    recorder.results(bound["inputs"], out)
+                with recorder.backward(given), _Seeds(self, bound):
+                    out = func(*bound.args, **bound.kwargs)
+                if "outputs" in given:
+                    recorder.results(given["inputs"], out)
                 return out
             traces = gettrace() is tracer
             if traces:  # what the recorder itself does need not be traced
@@ -150,12 +153,49 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             if traces:
                 settrace(None)
             try:
-                recorder.announced(func, args, kwargs)
-                out = func(*args, **kwargs)
-                recorder.ran(func, args, kwargs, out)
+                with recorder.aside():
+                    recorder.announced(func, args, kwargs)
+                    out = func(*args, **kwargs)
+                    recorder.ran(func, args, kwargs, out)
             finally:
                 if traces:
                     rounds.resume()
             return out
 
     return Calls(), Operations()
+
+
+class _Seeds:
+    """The gradients that a backward pass begins with; once PyTorch asks, a mode is active again.
+
+    PyTorch switches the mode off around a call that the mode is told of. What the learner's code
+    does in the middle of a backward pass, in hooks and Functions, is to be seen all the same, and
+    the engine runs it in the modes that are active when it starts.
+    """
+
+    _names = ("gradient", "grad_tensors", "grad_outputs")
+
+    def __init__(self, mode: Any, bound: inspect.BoundArguments) -> None:
+        self._mode, self._is_active = mode, False
+        arguments = bound.arguments
+        roots = next(iter(arguments.values()))
+        name = next(name for name in self._names if name in bound.signature.parameters)
+        gradients = arguments.get(name)
+        if gradients is None and arguments.get("grad_variables") is None:
+            gradients = (None,) * (len(roots) if isinstance(roots, tuple | list) else 1)
+        self._gradients: Any = (gradients,) if hasattr(gradients, "grad_fn") else gradients
+        if self._gradients is not None and not isinstance(roots, Iterator | Mapping):
+            arguments[name] = self
+
+    def __iter__(self) -> Iterator[Any]:
+        gradients = iter(self._gradients)
+        self._mode.__enter__()
+        self._is_active = True
+        return gradients
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        if self._is_active:
+            self._mode.__exit__(*error)

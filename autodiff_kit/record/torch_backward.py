@@ -8,9 +8,9 @@ All hooks are gone when the recording ends. Read next: ``torch_functions.py``.
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import partial, wraps
 from types import FrameType
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = ["TorchBackward"]
 
 Bound = Mapping[str, Any]  # the arguments of a call, by the names of its parameters
 
+_NOTHING = nullcontext()
 _NO_BROADCAST = ("expand", "sum_to", "repeat")  # their rules sum: nothing was broadcast
 
 
@@ -53,6 +54,17 @@ class _Pass:
         self.retains = create_graph if retain is None else bool(retain)
 
 
+def _engine_hook(method: Callable[..., None]) -> Callable[..., None]:
+    """Let a method be called by PyTorch's engine, in the function modes that are active there."""
+
+    @wraps(method)
+    def hook(self: Any, *what: Any) -> None:
+        with self.aside():
+            method(self, *what)
+
+    return guarded(hook)
+
+
 class TorchBackward(TorchNotes):
     """Notes of PyTorch's backward passes."""
 
@@ -67,6 +79,10 @@ class TorchBackward(TorchNotes):
         self._before: dict[int, tuple[int, int] | None] = {}
         self._early: set[int] = set()  # leaves whose .grad was told before their hooks are over
         self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
+
+    def aside(self) -> Any:
+        """Switch function modes off for the recorder's own work in a backward pass."""
+        return self._torch._C.DisableTorchFunction() if self._running else _NOTHING
 
     @contextmanager
     def backward(self, arguments: Bound) -> Iterator[None]:
@@ -114,7 +130,7 @@ class TorchBackward(TorchNotes):
         self._handles.append(node.register_prehook(follow))
         self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
 
-    @guarded
+    @_engine_hook
     def _follow(self, following: Any, edges: Any, gradients: Sequence[Any]) -> None:
         """Get to know the nodes that one leads to, now that the pass goes there."""
         if not edges:
@@ -183,7 +199,7 @@ class TorchBackward(TorchNotes):
             self._begin(now)
         return now
 
-    @guarded
+    @_engine_hook
     def _visited(self, numbers: dict[int, int], gradients: Sequence[Any]) -> None:
         now = self._present()
         self._sums.clear()
@@ -205,7 +221,7 @@ class TorchBackward(TorchNotes):
             self._retained[number] = now
             self._tell_accumulation(number, self._value(g), before, now, grad)
 
-    @guarded
+    @_engine_hook
     def _left(
         self,
         numbers: dict[int, int],
@@ -263,7 +279,7 @@ class TorchBackward(TorchNotes):
             }
         )
 
-    @guarded
+    @_engine_hook
     def _arrived(self, number: int, gradients: Sequence[Any]) -> None:
         """Note that the whole gradient of a leaf is there."""
         now = self._present()
@@ -276,7 +292,7 @@ class TorchBackward(TorchNotes):
         self._before[number] = None if grad is None else (id(grad), grad._version)
         self._events.append({"kind": "visit", "node": number, "g": g})
 
-    @guarded
+    @_engine_hook
     def _accumulated(self, number: int, leaf: Any) -> None:
         self._present()
         if number in self._early:

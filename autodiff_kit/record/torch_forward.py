@@ -7,7 +7,6 @@ comes only after it: it is looked at before the next. Read next: ``torch_ops.py`
 
 from __future__ import annotations
 
-import os
 import sys
 import weakref
 from types import FrameType
@@ -17,6 +16,7 @@ from autodiff_kit.ops import load_all
 from autodiff_kit.record.events import Input
 from autodiff_kit.record.notes import OVERWRITING, guarded, nothing
 from autodiff_kit.record.source import Place
+from autodiff_kit.record.torch_inside import TorchInside
 from autodiff_kit.record.torch_ops import (
     Schema,
     bind,
@@ -28,7 +28,6 @@ from autodiff_kit.record.torch_ops import (
     tensors_in,
     unknown,
 )
-from autodiff_kit.record.torch_steps import TorchSteps
 from autodiff_kit.record.values import parameter
 
 __all__ = ["TorchRecorder"]
@@ -40,19 +39,16 @@ _Operands = tuple[list[Any], dict[int, int | None], _At, str]
 # Of the call around this one: its name, whether it is inside of a step, or direct; of an item set.
 _Entered = tuple[str, bool, bool, list[int | None]]
 _ORDINALS = ("second", "third", "fourth", "further")
-_CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
 
 
-class TorchRecorder(TorchSteps):
+class TorchRecorder(TorchInside):
     """Notes of all that PyTorch does; its methods are called by the modes of ``real_torch.py``."""
 
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
         super().__init__(torch, limit, base)
         load_all()
         self._operands: _Operands | None = None
-        self._call = ""  # the name of the function that the learner has called
         self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
-        self._is_direct = False  # whether the learner has called that function
 
     # -- the learner's calls ---------------------------------------------------------------------
 
@@ -110,12 +106,13 @@ class TorchRecorder(TorchSteps):
             self._set_attribute(func, args)
         if self._is_inside or not direct:
             return
-        if name == "__bool__":
+        if name == "__bool__" and not self.is_in_function(sys._getframe(3)):
             place, scope, _ = self._where()
             self._tell_branch(self._number(args[0], scope), bool(out), place)
         elif isinstance(out, self._torch.Tensor) and self._known(out) is None:
             makes = not tensors_in(args, self._torch.Tensor)
-            if makes or name.endswith("_like") or name.startswith("new_"):
+            makes = makes or name.endswith("_like") or name.startswith("new_")
+            if makes and not self.is_in_function(sys._getframe(3)):
                 place, scope, _ = self._where()
                 self._create(out, scope, place)
 
@@ -144,48 +141,6 @@ class TorchRecorder(TorchSteps):
         self._handles.clear()
 
     # -- operations ------------------------------------------------------------------------------
-
-    def _is_told(self, schema: Schema) -> bool:
-        """Return whether an operation is one of the learner's, and not PyTorch's bookkeeping."""
-        if not schema.is_operation:
-            is_detach = schema.name == "aten::detach" and self._call in ("detach", "__get__")
-            return is_detach and self._is_direct and not self._is_inside
-        if self._is_inside:
-            return False
-        if self._packing is not None and self._is_packing(self._packing(True)):
-            return False
-        frame: FrameType | None = sys._getframe(3)
-        now = self._running[-1] if self._running else None
-        is_grad_enabled = self._torch.is_grad_enabled()
-        self._is_again = False
-        if is_grad_enabled:
-            while now is not None and frame is not None and frame is not now.frame:
-                if frame.f_code.co_filename.endswith(_CHECKPOINT):
-                    self._is_again = True  # the second run of a checkpoint's function
-                    break
-                frame = frame.f_back
-            return True  # in a backward pass, too: create_graph records that
-        is_hook = False
-        while frame is not None and (now is None or frame is not now.frame):
-            if frame.f_code is self._apply:
-                self._note_function(frame)
-            if frame.f_code in (self._apply, self._undo):
-                return False  # what a Function of the learner's does inside is its own business
-            is_hook = is_hook or self._is_learners[frame.f_code.co_filename]
-            if now is None and frame is self._scopes._base:
-                break
-            frame = frame.f_back
-        return now is None or is_hook
-
-    def _is_packing(self, hooks: Any) -> bool:
-        """Return whether the learner's own hook is at work on what a node saves."""
-        code = getattr(hooks[0], "__code__", None) if hooks else None
-        frame: FrameType | None = sys._getframe(4)
-        while code is not None and frame is not None and frame is not self._base:
-            if frame.f_code is code:
-                return True
-            frame = frame.f_back
-        return False
 
     @guarded
     def announced(self, func: Any, args: Any, kwargs: Any) -> None:
@@ -314,7 +269,8 @@ class TorchRecorder(TorchSteps):
         if name == "detach":
             plain = {}
             self._detached[id(out)] = weakref.ref(out), weakref.ref(args[0])
-        number = self._put(name, sources, plain, out, (place, self._scopes.inside))
+        number = self._put(name, sources, plain, out, (place, scope))
+        self._nodes[number]["scope"] = self._scopes.inside
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
         if schema.is_mutable and out.is_leaf and out.requires_grad:
@@ -349,7 +305,9 @@ class TorchRecorder(TorchSteps):
             numbers[index] = number
             return
         metadata[self._key] = {index: number}
-        entry["saved"] = [] if entry.get("again") else self._saved(node, entry, schema)
+        if entry.get("again"):
+            return
+        entry["saved"] = self._saved(node, entry, schema)
         self._hook(node)
 
     # -- changes in place ------------------------------------------------------------------------

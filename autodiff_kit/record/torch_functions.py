@@ -33,6 +33,7 @@ class TorchFunctions(TorchBackward):
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
         super().__init__(torch, limit, base)
         self._applied: list[tuple[FrameType, str, Place, int]] = []  # Function.apply
+        self._is_gone_through = False  # whether a checkpoint's second run has a graph that is used
         self._apply = torch.autograd.Function.apply.__func__.__code__
         self._undo = torch.autograd.function.BackwardCFunction.apply.__code__
 
@@ -50,7 +51,7 @@ class TorchFunctions(TorchBackward):
         entry["id"], entry["op"], entry["inputs"] = number, op, inputs
         entry["scope"], entry["params"], entry["value"] = scope, params, self._value(out)
         if self._is_again:
-            entry["again"] = True
+            entry["again"] = not self._is_gone_through
         if self._torch.is_inference_mode_enabled():
             entry["mode"] = "inference_mode"
         elif self._torch.is_grad_enabled():
@@ -92,6 +93,7 @@ class TorchFunctions(TorchBackward):
     def _add_function(self, tensor: Any, node: Any, scope: int) -> int:
         """Note the op of a Function of the learner's, when its result is first used."""
         name = node.name().removesuffix("Backward")
+        op = "checkpoint" if name == "CheckpointFunction" else name
         noted = [i for i, (_, known, _, _) in enumerate(self._applied) if known == name]
         place, at = (self._sources.nowhere, scope)
         if noted:
@@ -104,8 +106,8 @@ class TorchFunctions(TorchBackward):
                 numbers, index = self._numbers_of(following, index)
                 source = numbers.get(index, next(iter(numbers.values())))
                 inputs.append({"arg": f"inputs[{len(inputs)}]", "node": source})
-        self.recording.ops.setdefault(name, unknown(name, ["inputs"]))
-        number = self._put(name, inputs, {}, tensor, (place, at))
+        self.recording.ops.setdefault(op, unknown(op, ["inputs"]))
+        number = self._put(op, inputs, {}, tensor, (place, at))
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         if place.name is not None or place.returned:
             self._names.name_result(number, place, at)

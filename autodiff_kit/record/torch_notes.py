@@ -130,6 +130,8 @@ class TorchNotes(Changes):
 
     def _name_adopted(self, tensor: Any, number: int, scope: int) -> None:
         super()._name_adopted(tensor, number, scope)
+        if self._is_again and not self._is_older(tensor):  # it begins with inputs without history
+            self._nodes[number].setdefault("part", "copy made for the checkpoint's second run")
         if type(tensor) is self._torch.nn.Parameter and not self._is_older(tensor):
             self._nodes[number].setdefault("part", "parameter")  # no mode sees one being made
 
@@ -215,12 +217,14 @@ class TorchNotes(Changes):
             if self._is_wanted(source):
                 for name in reads.get(source["arg"].split("[")[0], ()):
                     readers.setdefault(name, []).append(source["arg"])
-        known = {"out", *(i["arg"] for i in entry["inputs"] if "node" in i)}
-        return [
-            {"name": name, "for": args, "bytes": 0, "by": by}
-            for name, args in readers.items()
-            if name in known
-        ]
+        sources = {i["arg"]: i for i in entry["inputs"]}
+        saved: list[Saved] = []
+        for name, args in readers.items():
+            if name == "out" or "node" in sources.get(name, ()):
+                saved.append({"name": name, "for": args, "bytes": 0, "by": by})
+            elif name in sources:  # no hook is called with a number
+                saved.append({"name": name, "for": args, "bytes": 0})
+        return saved
 
     def _reads(self, entry: NodeRecord) -> dict[str, list[str]]:
         """Return what the rules of an op read, by its arguments."""

@@ -1,7 +1,7 @@
 """PyTorch's optimizers: what a step changes is told, what it computes is not.
 
 After reading this file you know how a step with a closure is recorded: the closure is the
-learner's, all around it is the step's own. Read next: ``torch_forward.py``.
+learner's, all around it is the step's own. Read next: ``torch_inside.py``.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class ForwardSteps(Steps):
         if len(group) > 1:
             results = listed(a_value(self.nodes[n]["value"]) for n in group)
             results += f", {len(group)} outputs of one node"
-        if record.get("again"):
+        if "again" in record:
             title = self.names.title(node)
             caption = f"{title}: the checkpoint recomputes it for backward, {results}"
             self.add("op", node, caption, where=record["where"])

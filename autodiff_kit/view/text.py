@@ -97,7 +97,8 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
     rows.append(["requires_grad", str(record["requires_grad"])])
     if record["kind"] == "op" and record["recorded"]:
         rows.append(["saved", _saved(recording, node, names)])
-        rows.append(["rules", _rules(recording, node, names)])
+        if not record.get("again"):  # the gradient flows through what was made first
+            rows.append(["rules", _rules(recording, node, names)])
     if record["text"]:
         rows.append(["source", " ".join(str(record["text"]).split())])
     place = _place(recording["scopes"], record["scope"])

@@ -1,0 +1,84 @@
+"""Which of PyTorch's operations are the learner's, and which are inside of something else.
+
+After reading this file you know that the stack of frames says it: of an optimizer's step, of a hook
+that packs what a node saves, and of a Function of the learner's, what is inside is not told; what a
+checkpoint runs once more is. Read next: ``torch_forward.py``.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from inspect import unwrap
+from types import FrameType
+from typing import Any
+
+from autodiff_kit.record.torch_ops import Schema
+from autodiff_kit.record.torch_steps import TorchSteps
+
+__all__ = ["TorchInside"]
+
+_CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
+
+
+class TorchInside(TorchSteps):
+    """Notes that leave out what is inside."""
+
+    def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
+        super().__init__(torch, limit, base)
+        self._call = ""  # the name of the function that the learner has called
+        self._is_direct = False  # whether the learner has called that function
+
+    def _is_told(self, schema: Schema) -> bool:
+        """Return whether an operation is one of the learner's, and not PyTorch's bookkeeping."""
+        if not schema.is_operation:
+            is_detach = schema.name == "aten::detach" and self._call in ("detach", "__get__")
+            is_own = is_detach and self._is_direct and not self._is_inside
+            return is_own and not self.is_in_function(sys._getframe(3))
+        if self._is_inside:
+            return False
+        if self._packing is not None and self._is_packing(self._packing(True)):
+            return False
+        frame: FrameType | None = sys._getframe(3)
+        now = self._running[-1] if self._running else None
+        self._is_again = False
+        if self._torch.is_grad_enabled():
+            # In a backward pass, too: create_graph records that.
+            return now is None or not self.is_in_function(frame)
+        is_hook = False
+        while frame is not None and (now is None or frame is not now.frame):
+            if frame.f_code is self._apply:
+                self._note_function(frame)
+            if frame.f_code in (self._apply, self._undo):
+                return False  # what a Function of the learner's does inside is its own business
+            is_hook = is_hook or self._is_learners[frame.f_code.co_filename]
+            if now is None and frame is self._scopes._base:
+                break
+            frame = frame.f_back
+        return now is None or is_hook
+
+    def is_in_function(self, frame: FrameType | None) -> bool:
+        """Return whether a Function of the learner's is at work, whose inside is not told."""
+        now = self._running[-1] if self._running else None
+        end = self._base if now is None else now.frame
+        while frame is not None and frame is not end:
+            if frame.f_code.co_filename.endswith(_CHECKPOINT) and now is not None:
+                # The function's second run; a reentrant checkpoint goes backward through that.
+                self._is_again = True
+                self._is_gone_through = frame.f_code.co_name == "backward"
+                return False
+            if frame.f_code in (self._apply, self._undo):
+                return now is None or not now.arguments.get("create_graph")
+            frame = frame.f_back
+        return False
+
+    def _is_packing(self, hooks: Any) -> bool:
+        """Return whether the learner's own hook is at work on what a node saves."""
+        # A wrapper, such as those of a checkpoint's hooks, shares its code with others.
+        code = getattr(unwrap(hooks[0]), "__code__", None) if hooks else None
+        frame: FrameType | None = sys._getframe(4)
+        while code is not None and frame is not None and frame is not self._base:
+            if frame.f_code is code:
+                return True
+            frame = frame.f_back
+        return False
