@@ -199,13 +199,13 @@ def _fitting(value: TensorBase, shape: tuple[int, ...], viewed: bool, indexed: b
     fits = len(own) <= len(shape) and all(
         n in (1, m) for n, m in zip(own[::-1], shape[::-1], strict=False)
     )
+    is_longer = own != value.shape and not (fits and len(value.shape) <= len(shape))
+    if is_longer or (viewed and value.requires_grad):
+        value = value.view(own)
     if not fits:
-        value = value if own == value.shape else value.view(own)
         if not indexed:
             ops.check_expand(value, shape)
         raise error("inplace.assigned_shape", value=list(value.shape), selection=list(shape))
-    if (viewed and value.requires_grad) or len(value.shape) > len(shape):
-        return value.view(own)
     return value
 
 

@@ -263,7 +263,9 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         note(tensor, number, name)
     tell(base, how)
     if base is not tensor:
-        node_of(tensor)
+        view_node = node_of(tensor)
+        if type(node) is ChangeOfView:
+            node.note_view_node(view_node)
 
 
 def _of_gradient(rule: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import dtype
 from autodiff_kit.errors import error, warn_of_transpose
@@ -32,8 +33,10 @@ class ShapeMethods:
         sizes = complete(self, sizes_given("reshape", "shape", given, shape))
         if not can_view(self._array, sizes):
             return ops.unsafe_view(ops.contiguous(self), shape=sizes)
-        view = ops.reshape if self.is_contiguous() else ops.reshape_alias
-        return view(self, shape=sizes)
+        if self.is_contiguous():
+            return ops.reshape(self, shape=sizes)
+        is_refused = int(np.prod(sizes)) != self.numel()  # the sizes before the history
+        return ops.reshape_alias(wrap(self._array) if is_refused else self, shape=sizes)
 
     def view(self: Own, *given: Any, size: Any = None) -> Own:
         """Return the same memory in another shape; RuntimeError if it does not lie for that."""

@@ -206,6 +206,7 @@ def look_again(view: TensorBase) -> Any:
         move_retained(view, old, node)
     elif not isinstance(old, Nowhere):
         view._node = old
+    view._old = None
     return view._node
 
 

@@ -38,7 +38,7 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     op = node.op
     names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
     name = names[which] if which < len(names) else ""  # what was converted for the op
-    is_of_view = type(node).__name__ == "ChangeOfView" and not which
+    is_of_view = type(node).__name__ == "ChangeOfView" and not which and node.has_view_node()
     maker = node if which == 0 else dict(node.edges()).get(name)
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     is_leaf = maker is not None and maker.op.name == "accumulate_grad" and maker.shown is not None

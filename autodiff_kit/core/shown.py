@@ -16,6 +16,7 @@ from autodiff_kit.core.node_hooks import NodeHooks
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op
 from autodiff_kit.core.versions import changes_of, check_input
 from autodiff_kit.dtypes import result_dtype
+from autodiff_kit.errors import error
 
 __all__ = ["Shown", "named"]
 
@@ -104,17 +105,30 @@ class Shown(NodeHooks):
                 node.edge1 = self.edge1 if leads[1] else None
                 return
             raise RuntimeError(_messages().released_message(self))
+        changed = self._changed()
+        if changed:
+            which, array, changes = min(changed, key=lambda entry: self._turn(entry[0]))
+            if changes is None:
+                raise error("autograd.saved_detached", node=self.name(), op=self.op.text)
+            raise RuntimeError(_messages().changed_message(self, which, array, changes))
+
+    def _changed(self: Any) -> list[tuple[int, Any, Any]]:
+        """Return what of the saved values was changed since: which, the array, and its changes.
+
+        In place of the changes stands None where a tensor was detached in place.
+        """
         changed: list[tuple[int, Any, Any]] = []
         for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
             for array in getattr(value, "given", (value,)):  # of indices, what they were made of
                 changes = changes_of(array)
                 if changes is not None and array is value:
-                    check_input(self, which, value, changes)
+                    is_detached = check_input(self, which, value, changes)
+                    if is_detached and not self._was_leaf(which):
+                        changed.append((which, array, None))
+                        break
                 if changes and changes[-1] > self.number and self._is_read(which):
                     changed.append((which, array, changes))
-        if changed:
-            which, array, changes = min(changed, key=lambda entry: self._turn(entry[0]))
-            raise RuntimeError(_messages().changed_message(self, which, array, changes))
+        return changed
 
     def _had_saved_nothing(self: Any) -> bool:
         """Return whether no rule will be called that reads a tensor, or what is freed with these.
@@ -139,6 +153,12 @@ class Shown(NodeHooks):
         readers = [edge for wrt, edge in self.edges() if name in _reads(op, wrt)]
         leads_nowhere = len(readers) == 1 and readers[0] is not None and readers[0].shown is None
         return not leads_nowhere or which == 0 or len(op.rules) == 1
+
+    def _was_leaf(self: Any, which: int) -> bool:
+        """Return whether a leaf was saved: what becomes of it later is no matter if detached."""
+        name = self._name_of(which)
+        edge = dict(self.edges()).get(name)
+        return name in self.op.rules and (edge is None or edge.op is ACCUMULATE)
 
     def _turn(self: Any, which: int) -> tuple[bool, str]:
         """Return when PyTorch looks at a saved value: at inputs by their names, then at results."""
@@ -193,6 +213,9 @@ def _saved_attribute(attribute: str, node: Any) -> Any:
         raise AttributeError(f"'{op.node_name}' object has no attribute '{attribute}'")
     if node.out is RELEASED:
         raise RuntimeError(_messages().released_message(node))
+    for which, array, changes in node._changed():
+        if changes is not None and node._name_of(which) == own[0]:
+            raise RuntimeError(_messages().changed_message(node, which, array, changes))
     out, x, y, rest = node.rebuilt()
     values = {"out": out, **dict(zip(op.inputs, (x, y), strict=False))}
     values |= dict(zip(op.rest, rest, strict=False))

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.base import last_change, next_number
-from autodiff_kit.errors import error
 
 __all__ = ["Changes", "array_of", "changes_of", "check_input", "memory_of"]
 __all__ += ["note_change", "note_detached", "note_maker", "note_replaced", "on_own_counter"]
@@ -115,6 +114,7 @@ def note_detached(value: Any) -> None:
         changes = _begin(memory_of(value))
     if changes is not None:  # no node can have saved a NumPy scalar without any
         last_change.number = next_number()
+        changes.node_name = ""
         changes.detached += [(i, last_change.number) for i in _ids_of(value, changes)]
 
 
@@ -208,21 +208,20 @@ def _enter(changes: Changes, memory: np.ndarray[Any, Any]) -> None:
     changes.holds[key] = weakref.ref(memory, forget)
 
 
-def check_input(node: Any, which: int, value: Any, changes: Changes) -> None:
+def check_input(node: Any, which: int, value: Any, changes: Changes) -> bool:
     """Look for what was done, besides changes, to the input whose array a node has saved.
 
-    RuntimeError if the tensor was detached in place; where ``x.data = ...`` has replaced its array,
+    Return whether the tensor was detached in place. Where ``x.data = ...`` has replaced its array,
     the node goes on with the new one.
     """
-    for array, number in changes.detached if which else ():
-        if array == id(value) and number > node.number:
-            raise error("autograd.saved_detached", node=node.name(), op=node.op.text)
+    own = id(value)
     for array, number, new in changes.replaced:
         is_moved = isinstance(new, weakref.ref)  # as an output may be, too
-        if array == id(value) and number > node.number and (which or is_moved):
+        if array == own and number > node.number and (which or is_moved):
             new = new() if is_moved else new
             value = value if new is None else new
     if which < 3:
         setattr(node, ("out", "x", "y")[which], value)
     else:
         node.rest = (*node.rest[: which - 3], value, *node.rest[which - 2 :])
+    return which > 0 and any(i == own and number > node.number for i, number in changes.detached)

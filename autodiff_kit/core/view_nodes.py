@@ -71,6 +71,15 @@ class ChangeOfView(Node):
 
     __slots__ = ()
 
+    def note_view_node(self, node: Node) -> None:
+        """Note the node of the view since then, which a message names as long as it lives."""
+        places = node.rest[node.op.rest.index("positions")]  # which nothing else has
+        self.rest = (*self.rest, weakref.ref(places))
+
+    def has_view_node(self) -> bool:
+        """Return whether the node of the view since then lives."""
+        return any(type(value) is weakref.ref and value() is not None for value in self.rest)
+
 
 class CopySlices(Node):
     """What a base becomes when it is changed through a view: its elements, some overwritten.

@@ -902,6 +902,34 @@ MESSAGES_ONCE_WRONG = {
         *("a.scatter_(0, b, float('nan'))", "a.scatter_(0, b.flip(0), float('nan'))"),
         *("a.scatter(0, b, 1e30)", "a[:0].scatter_(0, b[:1], 1e30)"),
     ],
+    "a saved tensor was changed, and another one detached": [
+        *(
+            "a = torch.tensor([0.1, 2.0], requires_grad=True)",
+            "b = a * 2",
+            "c = a * 3",
+            "d = b * c",
+        ),
+        *("b.detach_()", "c.mul_(2)", "d.sum().backward()", "b = a * 2", "d = b * c"),
+        *("b.mul_(2)", "b.detach_()", "d.sum().backward()", "e = torch.ones(2)", "d = e * a"),
+        *("e.mul_(a)", "e.detach_()", "d.sum().backward()", "r = d.grad_fn._saved_self"),
+    ],
+    "the node of a view since a change that has saved its result": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a.flip(0)", "c = b[1:]", "c.relu_()"),
+        *("c[-1:] = 1", "c.sum().backward()", "d = a.sum()", "d[()].rsqrt_()", "d[()] = 1.5"),
+        *("d.backward()", "b = a.flip(0)", "c = b[1:]", "d = c.exp_() * 2", "c[:] = 1"),
+        *("b.sum().backward()", "b = a.flip(0)", "c = b[1:]", "c.relu_()"),
+        *("with torch.no_grad():\n    b.mul_(2)", "b.sum().backward()", "c.sum().backward()"),
+    ],
+    "integers with a history that do not fit where they are assigned": [
+        *("a = torch.tensor(1.5, requires_grad=True)", "b = torch.tensor([1, 2, 3, 4])"),
+        *("c = b * 1", "c[-1:] = a", "b[1:] = c", "b[1:] = c[None]", "b[1:] = c[1:]"),
+    ],
+    "a shape that does not fit what a Function has transposed, and that cannot follow its base": [
+        "a = torch.ones(3, 2, requires_grad=True)",
+        _function("Flipped", "): return x.t()", "g): return g.t()"),
+        *("b = Flipped.apply(a)", "with torch.no_grad():\n    b.mul_(2)", "c = b.reshape(2, 5)"),
+        "c = b.reshape(6)",
+    ],
 }
 
 
