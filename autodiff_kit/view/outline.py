@@ -7,6 +7,7 @@ uses it. Read next: ``frames.py``, where a folded box is one step.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -181,15 +182,22 @@ def outline(
         wider = [(first, last) for first, last in opened]
         first = open_at_first(recording, parts)[-1].opened if first is None else first
         first_open = [key for key in first if key not in wider]
-        while True:
-            keys = [key for key in [*first_open, *wider] if not _is_in(key, shut)]
-            runs = folded(parts, set(keys))
-            result = _roomy(nodes, runs, parts, together)
-            if not wider or len(result.boxes) <= LIMIT:
-                break
-            apart = [key for key in wider if not _is_in(wider[-1], [key])]
-            gone = (apart or wider)[0]  # what is around the last one stays open
-            wider = [key for key in wider if key != gone]
+        last = wider[-1:]
+        around = [key for key in wider if _is_in(last[0], [key])]  # this stays open longest
+        closing = [*(key for key in wider if key not in around), *around]
+
+        def without(count: int) -> tuple[list[Key], Outline]:
+            gone = closing[:count]
+            keys = [*first_open, *(key for key in wider if key not in gone)]
+            keys = [key for key in keys if not _is_in(key, shut)]
+            return keys, _roomy(nodes, folded(parts, set(keys)), parts, together)
+
+        def is_few(count: int) -> bool:
+            return len(without(count)[1].boxes) <= LIMIT
+
+        keys, result = without(0)
+        if len(result.boxes) > LIMIT:
+            keys, result = without(bisect_left(range(len(closing)), True, key=is_few))
     if len(result.boxes) > LIMIT:
         result = _with_leaves_folded(recording, result)
     result.parts, result.opened = parts, keys

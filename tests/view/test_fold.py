@@ -307,17 +307,22 @@ def test_opened_rounds_are_folds_of_rounds():
 
 def test_with_too_many_open_the_first_ones_close():
     recording, drawn = large("no structure")
-    opened = []
+    nodes, first_open, parts = recording["nodes"], drawn.opened, drawn.parts
+    ops = [n["id"] for n in nodes if n["kind"] == "op"]
+    opened, kinds = [], []
 
-    for wanted in [n["id"] for n in recording["nodes"] if n["kind"] == "op"][::60]:
-        while (key := drawn.box_of[wanted].key(recording["nodes"])) is not None:
+    for op in ops[::60]:
+        while (key := drawn.box_of[op].key(nodes)) is not None:
             opened.append(key)
-            drawn = outline(recording, None, opened)
+            drawn = outline(recording, None, opened, (), first_open, parts)
             assert len(drawn.boxes) <= LIMIT
+        assert drawn.box_of[op].kind == "op"
+        kinds.append(drawn.box_of[ops[0]].kind)
+        if kinds[-1] == "fold":
+            break
 
-    first = next(n["id"] for n in recording["nodes"] if n["kind"] == "op")
-    assert drawn.box_of[wanted].kind == "op"
-    assert drawn.box_of[first].kind == "fold"
+    assert kinds[0] == "op"
+    assert kinds[-1] == "fold"
 
 
 def test_a_part_that_is_open_can_be_folded_with_all_that_is_in_it():
