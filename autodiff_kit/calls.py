@@ -8,12 +8,12 @@ Read next: ``signatures.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from types import FunctionType
 from typing import Any
 
 from autodiff_kit.errors import error
-from autodiff_kit.late import late
+from autodiff_kit.late import Later, late
 from autodiff_kit.signature_texts import OF_METHODS
 
 __all__ = ["check_calls", "checked", "name_methods", "protect_properties", "wrong_call_of"]
@@ -98,22 +98,6 @@ def wrong_call_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> T
     return wrong
 
 
-class CheckedLater:
-    """Stands for a ``checked`` method until it is asked for; then that takes its place."""
-
-    __slots__ = ("_name", "_owner", "_unchecked")
-
-    def __init__(self, owner: type, name: str) -> None:
-        self._owner, self._name, self._unchecked = owner, name, getattr(owner, name)
-
-    def __get__(self, tensor: Any, owner: Any) -> Any:
-        method = checked(self._name, self._unchecked)
-        if method.__qualname__ != self._name:  # it was written in a class
-            method.__qualname__ = f"Tensor.{self._name}"
-        setattr(self._owner, self._name, method)
-        return method if tensor is None else method.__get__(tensor, owner)
-
-
 _PARAMETERS = dict(line.split("(") for line in OF_METHODS.strip().split("\n"))
 
 
@@ -121,9 +105,19 @@ def check_calls(owner: type) -> None:
     """Let the methods of a class check their calls, where PyTorch's signatures are written down."""
     for name in _PARAMETERS.keys() & vars(owner).keys():
         method = vars(owner)[name]
-        # The function of an op that has no parameters checks its calls itself.
-        if callable(method) and not (_PARAMETERS[name] == ")" and hasattr(method, "op")):
-            setattr(owner, name, CheckedLater(owner, name))
+        if isinstance(method, Later) or callable(method):
+            setattr(owner, name, Later(name, partial(_checked_method, method)))
+
+
+def _checked_method(method: Any, name: str) -> Any:
+    if isinstance(method, Later):
+        method = method.made()
+    if _PARAMETERS[name] == ")" and hasattr(method, "op"):
+        return method  # the function of an op that has no parameters checks its calls itself
+    own = checked(name, method)
+    if own.__qualname__ != name:  # it was written in a class
+        own.__qualname__ = f"Tensor.{name}"
+    return own
 
 
 def takes_out(name: str, kind: str) -> bool:
@@ -136,8 +130,9 @@ def takes_out(name: str, kind: str) -> bool:
 def protect_properties(owner: type) -> None:
     """Refuse to set and to delete, in PyTorch's words, what can only be read of a tensor."""
     for kind in owner.__mro__:
-        for name, read in [*vars(kind).items()]:
-            if not isinstance(read, property) or name == "real":
+        properties = [item for item in vars(kind).items() if type(item[1]) is property]
+        for name, read in properties:
+            if name == "real":
                 continue
             if read.fset is not None and read.fdel is None:
                 setattr(kind, name, read.deleter(_deletion(name)))
@@ -182,7 +177,7 @@ def _bools(function: Any) -> tuple[int, dict[str, int]]:
     return min(bools.values(), default=_LAST), bools
 
 
-_FUNCTIONS = (FunctionType, staticmethod, classmethod)
+_FUNCTIONS = {FunctionType, staticmethod, classmethod}
 
 
 def name_methods(owner: str, whole: type) -> None:
@@ -191,7 +186,7 @@ def name_methods(owner: str, whole: type) -> None:
     names = {part.__name__ for part in parts}
     for part in parts:
         for name, method in vars(part).items():
-            if isinstance(method, _FUNCTIONS):
+            if type(method) in _FUNCTIONS:
                 own, _, rest = method.__qualname__.partition(".")
                 if rest == name and own in names:
                     method.__qualname__ = f"{owner}.{name}"

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["LOADERS", "keep", "late"]
+__all__ = ["LOADERS", "Later", "keep", "late"]
 
 LOADERS: dict[str, Callable[[], Any]] = {}
 
@@ -29,3 +29,22 @@ def keep(module: str, name: str, value: Any) -> Any:
     """
     setattr(sys.modules[module], name, value)
     return value
+
+
+class Later:
+    """Stands for a method until it is asked for; then what ``make(name)`` returns takes over."""
+
+    __slots__ = ("_make", "_name")
+
+    def __init__(self, name: str, make: Callable[[str], Any]) -> None:
+        self._name, self._make = name, make
+
+    def made(self) -> Any:
+        """Return the method."""
+        return self._make(self._name)
+
+    def __get__(self, tensor: Any, owner: Any) -> Any:
+        method = self.made()
+        place = next(kind for kind in owner.__mro__ if vars(kind).get(self._name) is self)
+        setattr(place, self._name, method)
+        return method if tensor is None else method.__get__(tensor, owner)

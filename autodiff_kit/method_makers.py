@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, wraps
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from autodiff_kit import dtypes, ops
 from autodiff_kit.calls import wrong_call_of
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
+from autodiff_kit.late import Later
 from autodiff_kit.operands import NUMBERS, check_operand, only_argument
 from autodiff_kit.sizes import converted, in_dtype, refuse_empty
 
@@ -40,27 +41,10 @@ __all__ = [
     "with_operand",
 ]
 
-# Of methods whose ops are loaded when they are first used.
+# Of methods that are not one op.
 _DOCS = {
     "all": "Tell whether no element is zero or false.",
-    "amax": "Return the largest elements along dimensions; equal ones share the gradient evenly.",
-    "amin": "Return the smallest elements along dimensions; equal ones share the gradient evenly.",
     "any": "Tell whether some element is not zero or false.",
-    "argmax": "Return where the largest element is (the first, at a tie).",
-    "argmin": "Return where the smallest element is (the first, at a tie).",
-    "ceil": "Round up; flat almost everywhere, so its gradient is 0.",
-    "cumsum": "Add up along a dimension, and return every sum on the way.",
-    "floor": "Round down; flat almost everywhere, so its gradient is 0.",
-    "floor_divide": "Divide and round down; PyTorch does not differentiate it.",
-    "gather": "Take for each place the element that ``index`` names along ``dim``.",
-    "index_add": "Add ``source`` to the entries along ``dim`` that a vector of numbers names.",
-    "index_select": "Take the entries along ``dim`` that a vector of numbers names.",
-    "log_softmax": "Return the logarithm of ``softmax``, exact also where that is almost 0.",
-    "masked_select": "Take the elements where the mask is true, in the order of reading.",
-    "remainder": "Return what is left after whole divisions; the sign is that of ``y``.",
-    "softmax": "Turn numbers into shares that are positive and add up to 1 along ``dim``.",
-    "std": "Return the root of the variance.",
-    "var": "Average the squared distances from the mean, ``correction`` elements counted less.",
 }
 
 
@@ -77,27 +61,33 @@ def _return_types() -> Any:
 
 
 def called(name: str) -> Callable[[Callable[..., Any]], Any]:
-    """Give a method that was made below its name, and the docstring of its op."""
+    """Give a method that was made below its name, and, if it has none, the docstring of its op."""
 
     def rename(method: Any) -> Any:
         method.__name__ = method.__qualname__ = name
-        doc = vars(ops).get(name, method).__doc__  # without loading the ops that come later
-        method.__doc__ = _DOCS.get(name, doc)
+        method.__doc__ = method.__doc__ or _DOCS.get(name) or getattr(ops, name).__doc__
         return method
 
     return rename
 
 
+def later(make: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method be made, and its op be loaded, when it is first asked for."""
+
+    @wraps(make)
+    def stand_in(name: str, *args: Any, **options: Any) -> Later:
+        return Later(name, lambda name: make(name, *args, **options))
+
+    return stand_in
+
+
+@later
 def elementwise(name: str) -> Any:
-    """Make a method without arguments, of an op that is loaded when it is first used."""
-
-    @called(name)
-    def method(self: Any) -> Any:
-        return getattr(ops, name)(self)
-
-    return method
+    """Return the function of an op without parameters, which serves as a method."""
+    return getattr(ops, name)
 
 
+@later
 def with_operand(
     name: str,
     argument: str = "other",
@@ -122,6 +112,7 @@ def with_operand(
     return method
 
 
+@later
 def matrix_product(name: str, argument: str, rank: int, names: tuple[str, str] = ("", "")) -> Any:
     """Make a method of a matrix product that wants operands of certain ranks."""
 
@@ -140,6 +131,7 @@ def matrix_product(name: str, argument: str, rank: int, names: tuple[str, str] =
     return method
 
 
+@later
 def scalable(name: str) -> Any:
     """Make ``add`` or ``sub``, whose second operand can be multiplied by ``alpha``."""
 
@@ -162,6 +154,7 @@ def scalable(name: str) -> Any:
     return method
 
 
+@later
 def extreme(name: str) -> Any:
     """Make ``max`` or ``min``: of all, along a dimension, or of two tensors."""
 
@@ -182,6 +175,7 @@ def extreme(name: str) -> Any:
     return called(name)(method)
 
 
+@later
 def largest(name: str) -> Any:
     """Make ``amax``, ``amin``, ``argmax`` or ``argmin``."""
     where = name.startswith("arg")
@@ -197,6 +191,7 @@ def largest(name: str) -> Any:
     return method
 
 
+@later
 def question(name: str) -> Any:
     """Make ``all`` or ``any``."""
     of_elements = "all_elements" if name == "all" else "any_element"
@@ -209,6 +204,7 @@ def question(name: str) -> Any:
     return method
 
 
+@later
 def deviation(name: str) -> Any:
     """Make ``var`` or ``std``; ``unbiased`` is PyTorch's older word for a correction of 1."""
 
@@ -243,6 +239,7 @@ def deviation(name: str) -> Any:
     return method
 
 
+@later
 def along_dim(name: str) -> Any:
     """Make a method that works along a dimension."""
 
@@ -255,6 +252,7 @@ def along_dim(name: str) -> Any:
     return method
 
 
+@later
 def along_with(name: str, *operands: str) -> Any:
     """Make a method that works along a dimension, with further tensors."""
 

@@ -36,7 +36,7 @@ from autodiff_kit.method_makers import (
     with_operand,
 )
 from autodiff_kit.more_methods import MoreMethods
-from autodiff_kit.operands import NUMBERS, check_bool, check_operand
+from autodiff_kit.operands import NUMBERS, check_bool, check_operand, operand_last
 from autodiff_kit.ops.checks import unless_misfit
 from autodiff_kit.shape_methods import ShapeMethods
 from autodiff_kit.sizes import EVERY, converted, norm_dims
@@ -88,11 +88,11 @@ class Methods(ShapeMethods, MoreMethods):
 
     # -- elementwise ---------------------------------------------------------------------------
 
-    exp, log, log1p, expm1 = ops.exp, ops.log, ops.log1p, ops.expm1
-    sqrt, rsqrt, reciprocal = ops.sqrt, ops.rsqrt, ops.reciprocal
-    sin, cos, tan, tanh = ops.sin, ops.cos, ops.tan, ops.tanh
-    sigmoid, relu, abs, neg = ops.sigmoid, ops.relu, ops.abs, ops.neg
-    sign, isnan, clone = ops.sign, ops.isnan, ops.clone
+    exp, log, log1p, expm1 = map(elementwise, ("exp", "log", "log1p", "expm1"))
+    sqrt, rsqrt, reciprocal = map(elementwise, ("sqrt", "rsqrt", "reciprocal"))
+    sin, cos, tan, tanh = map(elementwise, ("sin", "cos", "tan", "tanh"))
+    sigmoid, relu, abs, neg = map(elementwise, ("sigmoid", "relu", "abs", "neg"))
+    sign, isnan, clone = map(elementwise, ("sign", "isnan", "clone"))
     floor, ceil = map(elementwise, ("floor", "ceil"))
     eq, ne, lt, le, gt, ge = map(with_operand, ("eq", "ne", "lt", "le", "gt", "ge"))
     mul = with_operand("mul")
@@ -156,6 +156,8 @@ class Methods(ShapeMethods, MoreMethods):
         if not isinstance(exponent, int | float):
             raise error("arguments.exponent", kind=type(exponent).__name__)
         return ops.pow_to_number(self, exponent=exponent)
+
+    __pow__ = operand_last("** or pow()", pow)
 
     def round(self: Own, *, decimals: int = 0) -> Own:
         """Round to integers, halves to even ones, or to so many decimals."""

@@ -14,31 +14,21 @@ from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.function_files import METHODS
-from autodiff_kit.late import late
+from autodiff_kit.late import Later, late
 from autodiff_kit.operands import for_tensors
 
 __all__ = ["MoreMethods"]
 
 
-class _Later:
-    """Stands for a method until it is asked for; then that takes its place."""
-
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, tensor: Any, owner: Any) -> Any:
-        method = late("functions").method_of(self._name)
-        setattr(MoreMethods, self._name, method)
-        return method if tensor is None else method.__get__(tensor, owner)
+def _find(name: str) -> Any:
+    return late("functions").method_of(name)
 
 
 class MoreMethods:
     """Mixed into ``Tensor``."""
 
     __slots__ = ()
-    vars().update({name: _Later(name) for name in METHODS})
+    vars().update((name, Later(name, _find)) for name in METHODS)
 
     @property
     def mT(self: Own) -> Own:

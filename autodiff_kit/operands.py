@@ -19,6 +19,7 @@ from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import from_numpy
+from autodiff_kit.late import Later
 from autodiff_kit.ops.checks import refuse_bool_difference
 from autodiff_kit.ops.promotion import SEQUENCES
 
@@ -33,6 +34,7 @@ __all__ = [
     "number_first",
     "only_argument",
     "operand_last",
+    "operator",
     "updating",
 ]
 
@@ -105,14 +107,20 @@ def number_first(sign: str, apply: Any) -> Any:
 def operand_last(sign: str, apply: Any) -> Any:
     """Make an operator for a tensor or number on the right of a tensor."""
 
-    def operator(self: Any, other: Any) -> Any:
+    def operate(self: Any, other: Any) -> Any:
         if isinstance(other, np.ndarray):
             return NotImplemented  # NumPy's turn
         if not isinstance(other, (TensorBase, *NUMBERS)):
             raise operands_refused(sign, "Tensor", type(other).__name__)
         return apply(self, other)
 
-    return operator
+    return operate
+
+
+def operator(name: str) -> Later:
+    """Make an operator that is the function of an op, which is loaded when it is first used."""
+    op = {"invert": "bitwise_not"}.get(name, name)
+    return Later(f"__{name}__", lambda _: getattr(ops, op))
 
 
 def comparison(apply: Any) -> Any:

@@ -197,7 +197,7 @@ class _Trace(Observer):
 
     def _cut(self, number: int, tensor: Tensor) -> int:
         self.values.append(tensor._array)
-        self.steps.append(_Step(OPS["alias"], (number,), {}, [len(self.values) - 1], False))
+        self.steps.append(_Step(ops.alias.op, (number,), {}, [len(self.values) - 1], False))
         return len(self.values) - 1
 
     def created(self, tensor: Tensor) -> None:

@@ -21,7 +21,14 @@ from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.from_data import begin_legacy
 from autodiff_kit.hookable import Hookable
 from autodiff_kit.methods import Methods
-from autodiff_kit.operands import comparison, for_tensors, number_first, operand_last, updating
+from autodiff_kit.operands import (
+    comparison,
+    for_tensors,
+    number_first,
+    operand_last,
+    operator,
+    updating,
+)
 from autodiff_kit.outside import missing_attribute
 from autodiff_kit.storage import Storage
 
@@ -97,15 +104,16 @@ class TensorMethods(Methods, Hookable, Storage):
 
     # -- operators: those of arithmetic are in tensor.py -------------------------------------------
 
-    __matmul__, __abs__, __invert__ = ops.matmul, ops.abs, ops.bitwise_not
-    __lt__, __le__, __gt__, __ge__ = ops.lt, ops.le, ops.gt, ops.ge
-    __eq__, __ne__ = comparison(ops.eq), comparison(ops.ne)
-    __and__, __or__ = for_tensors(ops.bitwise_and), for_tensors(ops.bitwise_or)
-    __xor__ = for_tensors(ops.bitwise_xor)
+    __matmul__, __abs__, __invert__ = map(operator, ("matmul", "abs", "invert"))
+    __lt__, __le__, __gt__, __ge__ = map(operator, ("lt", "le", "gt", "ge"))
+    __eq__ = comparison(lambda x, y: ops.eq(x, y))
+    __ne__ = comparison(lambda x, y: ops.ne(x, y))
+    __and__ = for_tensors(lambda x, y: ops.bitwise_and(x, y))
+    __or__ = for_tensors(lambda x, y: ops.bitwise_or(x, y))
+    __xor__ = for_tensors(lambda x, y: ops.bitwise_xor(x, y))
     __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
-    __pow__ = operand_last("** or pow()", Methods.pow)
-    __mod__ = operand_last("%", Methods.remainder)
-    __floordiv__ = operand_last("//", Methods.floor_divide)
+    __mod__ = operand_last("%", lambda x, y: x.remainder(y))
+    __floordiv__ = operand_last("//", lambda x, y: x.floor_divide(y))
     __radd__ = number_first("+", ops.add)
     __rmul__ = number_first("*", ops.mul)
     __rsub__ = number_first("-", lambda x, number: ops.rsub(x, y=number))

@@ -10,10 +10,12 @@ import re
 import warnings
 from collections.abc import Callable, Sequence
 from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from autodiff_kit import ops
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local
@@ -21,7 +23,6 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import looked_into, running
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error, warn_of_cycle
-from autodiff_kit.ops import sum_to, zeros_like
 from autodiff_kit.views import node_of
 
 __all__ = ["backward", "grad"]
@@ -168,7 +169,7 @@ def grad(
         elif materialize_grads:
             if create_graph and tensor._array.dtype.kind != "f":
                 raise error("dtypes.whole_requires_grad")
-            g = gradient_of(zeros_like(tensor._array))  # in the same order in memory
+            g = gradient_of(ops.zeros_like(tensor._array))  # in the same order in memory
             g.requires_grad_(create_graph)
         elif not allow_unused:
             raise error("autograd.unused", index=index)
@@ -180,9 +181,10 @@ def grad(
 
 @cache  # an import statement takes 1.5 us, also of what is loaded
 def _engine() -> Callable[..., dict[Node, Any]]:
-    """Return the engine, loaded when it is first used."""
+    """Return the engine, loaded when it is first used, as is the op by which it un-broadcasts."""
     from autodiff_kit.autograd.engine import run_backward
 
+    import_module("autodiff_kit.ops.shape")
     return run_backward
 
 
@@ -282,7 +284,7 @@ def _roots(
             grad_shape, shape = list(g.shape), list(node.shape)
             raise error("autograd.gradient_misfit", index=i, got=grad_shape, shape=shape)
         if node.shape not in (None, array.shape):  # x.data = ... has changed the size
-            gradients[i] = g = sum_to(g, shape=node.shape)
+            gradients[i] = g = ops.sum_to(g, shape=node.shape)
         # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.
         own = g._array.copy() if isinstance(node, AccumulateGrad) else g._array
         roots.append((node, g if records else own))

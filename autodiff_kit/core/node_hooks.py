@@ -24,9 +24,10 @@ from autodiff_kit.core.hooks import (
 )
 from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local, thread_local
-from autodiff_kit.core.op import OPS, Op, Value
+from autodiff_kit.core.op import Op, Value
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
+from autodiff_kit.late import late
 
 __all__ = ["NodeHooks", "as_tensors", "contributions", "hooked"]
 __all__ += ["OpOfOneNode", "Visit", "as_seen", "current_task", "inputs_shown", "looked_into"]
@@ -249,7 +250,7 @@ def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list
         if not (is_asked or sends_all):
             part = None  # computed only because what it reads had to be unpacked
         if edge is not None and part is not None and part.shape != edge.shape:
-            part = OPS["sum_to"].function(part, shape=edge.shape)
+            part = late("ops").sum_to(part, shape=edge.shape)
         grad_inputs.append(part)
     return grad_inputs
 

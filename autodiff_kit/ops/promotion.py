@@ -12,8 +12,9 @@ import numpy as np
 
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.op import OPS, Op
+from autodiff_kit.core.op import Op
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
+from autodiff_kit.late import late
 
 __all__ = ["SEQUENCES", "promoted"]
 
@@ -69,7 +70,7 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
         if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
             if not row.rules and local.mode.observer is None:
                 values[i] = wrap(array)  # a comparison has no use for a history
-            values[i] = OPS["promote"].function(values[i], dtype=dtype)
+            values[i] = late("ops").promote(values[i], dtype=dtype)
             values[i]._changes = inputs[i]._changes  # one made in inference mode stays one
     return tuple(values)
 
