@@ -40,6 +40,10 @@ class Observer:
     def modified(self, tensor: Any, how: str) -> None:
         """Note that a tensor was changed in place by the op named ``how``."""
 
+    def stepped(self, tensor: Any, how: str, group: dict[str, Any]) -> None:
+        """Note that an optimizer has changed a parameter; ``group`` has the learning rate."""
+        self.modified(tensor, how)
+
     def withdrawn(self, out: Any) -> None:
         """Note that ``out``, just computed to change a tensor in place, is refused and dropped."""
 

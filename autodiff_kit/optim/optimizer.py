@@ -272,7 +272,7 @@ class InPlace(Optimizer):
                 elif param._views is not None:
                     forget_views(param)
                 if observer is not None:
-                    observer.modified(param, f"{type(self).__name__}.step")
+                    observer.stepped(param, f"{type(self).__name__}.step", group)
 
     def _misfit(self, param: Tensor, *shapes: tuple[int, ...]) -> Exception:
         """Return the error for a parameter, its gradient and state that do not fit each other."""

@@ -9,16 +9,24 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from math import isfinite
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit.record.events import Value
+from autodiff_kit.record.events import Modified, Params, Value
 from autodiff_kit.record.notes import Notes, nothing
 from autodiff_kit.record.source import Place
 
-__all__ = ["Changes"]
+__all__ = ["Changes", "settings_of"]
+
+
+def settings_of(group: Params) -> dict[str, float]:
+    """Return the numbers of a parameter group by which an optimizer makes its step."""
+    options = {**group, "lr": float(group["lr"])}
+    numbers = {name: x for name, x in options.items() if isinstance(x, int | float)}
+    return {name: x for name, x in numbers.items() if isfinite(x)}
 
 
 class Changes(Notes):
@@ -30,17 +38,25 @@ class Changes(Notes):
         self._gradients: dict[int, Callable[[], Any]] = {}  # the tensors in .grad, by their leaves
         self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
 
-    def _tell_change(self, number: int, how: str, tensor: Any, place: Place) -> None:
-        self._events.append(
-            {
-                "kind": "modified",
-                "node": number,
-                "how": how,
-                "value": self._value(tensor),
-                "where": place.where,
-                "scope": self._scopes.now(),
-            }
-        )
+    def _tell_change(
+        self,
+        number: int,
+        how: str,
+        tensor: Any,
+        place: Place,
+        settings: dict[str, float] | None = None,
+    ) -> None:
+        change: Modified = {
+            "kind": "modified",
+            "node": number,
+            "how": how,
+            "value": self._value(tensor),
+            "where": place.where,
+            "scope": self._scopes.now(),
+        }
+        if settings is not None:
+            change["settings"] = settings
+        self._events.append(change)
         if (leaf := self._holder(tensor)) is not None:
             self._tell_grad(leaf, tensor, how, place)
 

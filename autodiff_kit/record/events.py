@@ -197,6 +197,7 @@ class Modified(TypedDict):
     value: Value
     where: Where | None
     scope: NotRequired[ScopeNumber]
+    settings: NotRequired[dict[str, bool | int | float]]  # of an optimizer, such as ``lr``
 
 
 @final

@@ -23,6 +23,7 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
 from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.record.changes import settings_of
 from autodiff_kit.record.drafts import Draft
 from autodiff_kit.record.entries import DETACH, described, entry_of
 from autodiff_kit.record.events import Input, Params
@@ -258,6 +259,11 @@ class _Recorder(KitBackward):
             del self._nodes[number:]
             self._names.pop(number, None)
             self._tensors.pop(id(out), None)
+
+    @guarded
+    def stepped(self, tensor: Tensor, how: str, group: Params) -> None:
+        place, scope, _ = self._where()
+        self._tell_change(self._number(tensor, scope), how, tensor, place, settings_of(group))
 
     @guarded
     def modified(self, tensor: Tensor, how: str) -> None:

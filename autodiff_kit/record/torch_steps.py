@@ -13,6 +13,7 @@ from functools import wraps
 from types import FrameType
 from typing import Any
 
+from autodiff_kit.record.changes import settings_of
 from autodiff_kit.record.notes import guarded
 from autodiff_kit.record.torch_functions import TorchFunctions
 
@@ -82,4 +83,5 @@ class TorchSteps(TorchFunctions):
                 if tensor._version != self._versions.get(id(tensor)):
                     self._versions[id(tensor)] = tensor._version
                     how = f"{type(optimizer).__name__}.step"
-                    self._tell_change(self._number(tensor, scope), how, tensor, place)
+                    number, settings = self._number(tensor, scope), settings_of(group)
+                    self._tell_change(number, how, tensor, place, settings)

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from functools import cached_property, lru_cache
+from math import prod
 
 from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData, Value
 from autodiff_kit.view.labels import word
@@ -221,7 +222,14 @@ class Names:
         for read in reads:
             source = sources.get(read.removesuffix("_shape"))
             if read == "out":
-                names[read] = self.name(node)
+                names[read] = self.called(node)
+            elif read == "terms":  # of how many elements each of the result is made
+                inputs = (
+                    prod(self._nodes[s["node"]]["value"]["shape"])
+                    for s in sources.values()
+                    if "node" in s
+                )
+                names[read] = str(next(inputs, 1) // max(1, prod(record["value"]["shape"])))
             elif source is not None and "node" in source and read.endswith("_shape"):
                 names[read] = attribute_of(self.name(source["node"]), "shape")
             elif source is not None and "node" in source:

@@ -16,7 +16,7 @@ from typing import Any
 
 from autodiff_kit.view.values import TIMES
 
-__all__ = ["attribute_of", "decided", "fill", "is_atom", "is_readable", "knows", "parsed"]
+__all__ = ["LONG", "attribute_of", "decided", "fill", "is_atom", "is_readable", "knows", "parsed"]
 __all__ += ["rule_forms", "worked_out"]
 
 LONG = 140  # a longer formula is left out; what it gives is still shown
@@ -110,7 +110,7 @@ def _free_in(parent: ast.AST | None, child: ast.AST) -> tuple[type[ast.operator]
     return ()
 
 
-def fill(text: str, names: Mapping[str, str]) -> str:
+def fill(text: str, names: Mapping[str, str], times: str = "*") -> str:
     """Replace the names in an expression, with parentheses where they are needed.
 
     Only whole names are replaced, never attributes or the name of a function that is called.
@@ -121,6 +121,8 @@ def fill(text: str, names: Mapping[str, str]) -> str:
         A Python expression, for example the text of a rule.
     names : dict from str to str
         What stands for each name; others stay.
+    times : str
+        The sign of a product in the expression; those in names stay.
 
     Examples
     --------
@@ -140,7 +142,7 @@ def fill(text: str, names: Mapping[str, str]) -> str:
         if new is not None and new.endswith(".") and pieces[place + 1][0].startswith("."):
             done.append(f"({new})")  # (1.).expand()
         elif new is None:
-            done.append(piece)
+            done.append(piece if bound is not None else piece.replace(" * ", f" {times} "))
         elif (
             not bound
             or is_atom(new)
@@ -239,8 +241,8 @@ class _Decided(ast.NodeTransformer):
 
 _CALLS = {
     *("abs", "cos", "cosh", "erf", "exp", "expand", "expm1", "log", "log10", "log1p", "log2"),
-    *("reshape", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "t", "tan", "tanh"),
-    *("transpose",),
+    *("outer", "reshape", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sum", "t", "tan"),
+    *("tanh", "transpose"),
 }
 
 
@@ -268,6 +270,7 @@ def rule_forms(
     numbers: Mapping[str, str],
     target: str,
     result: str,
+    words: str | None = None,
 ) -> list[str]:
     """Write a rule with the learner's names, and with the numbers of this run.
 
@@ -279,6 +282,8 @@ def rule_forms(
         What stands for ``g``, ``out``, inputs, parameters and shapes.
     target, result : str
         What the gradient of the input is called that it is for, and what the rule gave.
+    words : str, optional
+        What the rule gives, where it is no formula.
 
     Returns
     -------
@@ -289,11 +294,13 @@ def rule_forms(
     >>> names = {"g": "gradient of z", "y": "w"}
     >>> rule_forms("g * y", names=names, numbers={"g": "3.", "y": "2."}, target="h.grad",
     ...            result="6.")
-    ['h.grad += (gradient of z) * w', 'h.grad += 3. × 2. = 6.']
+    ['h.grad += (gradient of z) × w', 'h.grad += 3. × 2. = 6.']
     """
     lines = [f"{target} += {worked_out(rule, numbers, result)}"]
     if is_readable(rule) and knows(rule, names):
-        lines.insert(0, f"{target} += {fill(rule, names)}")
+        lines.insert(0, f"{target} += {fill(rule, names, TIMES)}")
+    elif words is not None:
+        lines.insert(0, f"{target} += {words}")
     return lines
 
 
@@ -304,5 +311,5 @@ def worked_out(rule: str, numbers: Mapping[str, str], result: str) -> str:
     """
     if not is_readable(rule) or not knows(rule, numbers) or "None" in numbers.values():
         return result
-    text = fill(rule, numbers).replace(" * ", f" {TIMES} ")
+    text = fill(rule, numbers, TIMES)
     return result if text == result or len(text) > LONG else f"{text} = {result}"

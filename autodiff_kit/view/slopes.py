@@ -170,7 +170,7 @@ def rule_text(rule: str, names: Mapping[str, str], params: Mapping[str, str]) ->
     names, rule = {**names, "g": "g"}, decided(rule, tuple(sorted(params.items())))
     if rule == "g" or not is_readable(rule) or not knows(rule, names):
         return None
-    text = fill(rule, names)
+    text = fill(rule, names, TIMES)
     return text if len(text) <= LONG else None
 
 

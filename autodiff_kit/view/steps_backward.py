@@ -22,11 +22,12 @@ from autodiff_kit.record.events import (
 from autodiff_kit.view.heat import sum_map, sum_words
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.rule_words import decisions, rule_of, worded
 from autodiff_kit.view.rules import decided, fill, rule_forms, worked_out
 from autodiff_kit.view.steps import FORWARD, UPDATE, Value
 from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
 from autodiff_kit.view.text import number, saved_name
-from autodiff_kit.view.values import parameter, shape_text, short, show, symbol
+from autodiff_kit.view.values import TIMES, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
     a_value,
     box_value,
@@ -226,19 +227,27 @@ class BackwardSteps(ArrivalSteps):
         else:
             owner = target
         what = f"The rule of {word(str(record['op']))} for {owner}"
-        rule = self.ops[str(record["op"])]["rules"].get(arg.split("[")[0])
+        rule = rule_of(self.ops, record, arg)
         if rule is None:
             return None, f"{what} gives {a_value(result)}"
+        if rule["text"].startswith("backward(ctx"):
+            what = f"Your backward of {record['op']} for {owner}"
         names, numbers = self._reads(node, rule["reads"])
         result_text = symbol(result)
-        parameters = sorted((k, parameter(v)) for k, v in record["params"].items())
-        text = decided(rule["text"], tuple(parameters))
+        text, words = (
+            decided(rule["text"], decisions(record)),
+            worded(record, arg, to, self.names, result),
+        )
         left = self.names.gradient(to)
-        forms = rule_forms(text, names=names, numbers=numbers, target=left, result=result_text)
+        forms = rule_forms(
+            text, names=names, numbers=numbers, target=left, result=result_text, words=words
+        )
         if text == "g":
             return forms, f"{what} passes the gradient on as it is: {a_value(result)}"
+        if short(result) is None and words is not None:
+            return forms, f"{what} gives {words}: {a_value(result)}"
         if short(result) is None and len(forms) > 1:  # no numbers to be seen: say it with names
-            formula = fill(text, names)
+            formula = fill(text, names, TIMES)
             return forms, f"{what} gives {formula}, {a_value(result)}"
         if short(result) is None:
             return forms, f"{what} gives {a_value(result)}"
@@ -246,7 +255,8 @@ class BackwardSteps(ArrivalSteps):
         short_numbers = {
             n: names[n] if number.startswith("Tensor(") else number for n, number in numbers.items()
         }
-        return forms, f"{what} gives {worked_out(text, short_numbers, result_text)}"
+        words = f"{words}: " if words is not None else ""
+        return forms, f"{what} gives {words}{worked_out(text, short_numbers, result_text)}"
 
     def _reads(self, node: int, reads: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return what stands for the names that a rule reads: names, and numbers."""

@@ -16,6 +16,7 @@ from autodiff_kit.record.events import Branch, Made, Modified, NodeRecord, Recor
 from autodiff_kit.record.notes import OVERWRITING
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import NAME, Names
+from autodiff_kit.view.optimizer_words import optimizer_step
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.steps import FORWARD, UPDATE, Steps
@@ -279,9 +280,14 @@ class ForwardSteps(Steps):
                 value, self.picture(value)
             )
             return
-        caption = f"{self.round(event.get('scope', 0))}{self._how(event)} changes "
-        caption += f"{self.names.name(node)} in place"
-        if before and after and before != after:
+        name = self.names.name(node)
+        caption = f"{self.round(event.get('scope', 0))}{self._how(event)} changes {name} in place"
+        if settings := event.get("settings"):
+            how, grad = event["how"], self.grads.get(node)
+            caption = self.round(event.get("scope", 0))
+            is_first = last is None or last["kind"] != "modified" or last["how"] != how
+            caption += optimizer_step(name, how, settings, was, value, grad, is_first=is_first)
+        elif before and after and before != after:
             caption += f": {before} becomes {after}"
         elif before and was["data"] != value["data"]:
             caption += f", in digits of {before} that are not shown"

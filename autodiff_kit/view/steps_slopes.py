@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff_kit.record.events import RuleRecord
 from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.rule_words import rule_of
 from autodiff_kit.view.slopes import (
     chain,
     one_use,
@@ -44,7 +45,7 @@ class SlopeSteps(Steps):
         g = self.waiting.get(node)
         rule = None
         if record["op"] is not None:
-            rule = self.ops[str(record["op"])]["rules"].get(arg.split("[")[0])
+            rule = rule_of(self.ops, record, arg)
         if g is not None and self.outline.box_of[node].kind != "fold":
             numbers = self._numbers(node, rule["reads"]) if rule else {}
             factor = slope(rule and rule["text"], numbers, g, sent)

@@ -18,9 +18,10 @@ from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names, in_short
 from autodiff_kit.view.outline import Box, Outline
+from autodiff_kit.view.rule_words import decisions, rule_of, worded
 from autodiff_kit.view.rules import decided, fill, is_readable, knows
 from autodiff_kit.view.shapes import summed
-from autodiff_kit.view.values import grid, parameter, shape_text, short, show
+from autodiff_kit.view.values import TIMES, grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory
 
 __all__ = [
@@ -239,8 +240,6 @@ def wanted_of(recording: RecordingData, node: int) -> list[str]:
 def _rules(recording: RecordingData, node: int, names: Names) -> str:
     """Return the op's rules in the learner's names, one line per input that a gradient goes to."""
     record = recording["nodes"][node]
-    rules = recording["ops"][str(record["op"])]["rules"]
-    parameters = tuple(sorted((k, parameter(v)) for k, v in record["params"].items()))
     lines: Counter[str] = Counter()
     shape_of = [entry["value"]["shape"] for entry in recording["nodes"]]
     shapes = {i["arg"]: shape_of[i["node"]] for i in record["inputs"] if "node" in i}
@@ -249,13 +248,15 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
         if "node" not in source or not recording["nodes"][source["node"]]["recorded"]:
             continue
         left = names.gradient(source["node"])
-        rule = rules.get(source["arg"].split("[")[0])
+        rule = rule_of(recording["ops"], record, source["arg"])
         right = f"what {record['grad_fn']} computes"
         if rule is not None:
-            text = decided(rule["text"], parameters)
+            text = decided(rule["text"], decisions(record))
             known = names.reads(node, rule["reads"])
             if is_readable(text) and knows(text, known):
-                right = fill(text, known) + summed(text, shapes, shape_of[source["node"]])
+                right = fill(text, known, TIMES) + summed(text, shapes, shape_of[source["node"]])
+            else:
+                right = worded(record, source["arg"], source["node"], names) or right
         lines[f"{left} += {right}"] += 1
     times = ("", "", ", twice", ", three times")
     return "\n".join(

@@ -163,7 +163,7 @@ def test_the_rule_of_a_contribution_is_set_in_three_forms():
     steps = [f for f in told(recordings.classic()) if f["kind"] == "contribution"]
 
     assert steps[1]["set"]["3"]["rule"] == [
-        "gradient of 2 * x + 3 += (gradient of 4 * (2 * x + 3)) * 4",
+        "gradient of 2 * x + 3 += (gradient of 4 * (2 * x + 3)) \N{MULTIPLICATION SIGN} 4",
         "gradient of 2 * x + 3 += 1. \N{MULTIPLICATION SIGN} 4 = 4.",
     ]
 
