@@ -38,7 +38,7 @@ class Check:
     example : plain data
         The small case that learners may see, with its right value.
     shown : str
-        That case in words: ``"y = x * x + x at x = 3"``.
+        That case in words: ``"y = x * x + x at x = 3 (.grad of x)"``.
     generate : callable (numpy Generator) -> plain data
         With `kinds`, it gets one of them, too.
     driver : str

@@ -81,7 +81,7 @@ def cell(value: object) -> object:
     """
     if not isinstance(value, str):
         return value
-    text = clean(value, 32_000, LINES).replace("\n", " ").replace("\t", " ")
+    text = clean(value, 32_000, LINES).replace("\n", " / ").replace("\t", " ")
     return _FORMULA.sub(r"\1'\2", text)
 
 

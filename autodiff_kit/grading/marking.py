@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from autodiff_kit.grading.absent import why_absent
 from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions, right_by_check
 from autodiff_kit.grading.calls import Limits, Runner, Work
 from autodiff_kit.grading.checks import Check
@@ -137,9 +138,21 @@ def grade_code(
             if any(a.status == "fault" for cases in answers.values() for a in cases):
                 row = _fault(row)
         rows.append(row)
+    if any(row.status == MISSING for row in rows):
+        reasons = why_absent(exercise, Work.of(code), runner)
+        rows = [
+            _with_reason(row, step, reasons) for row, step in zip(rows, exercise.steps, strict=True)
+        ]
     example = {name: cases[0] for name, cases in answers_by_check.items()}
     expected = {name: cases[0] for name, cases in right_by_check(exercise, seed).items()}
     return Result(exercise.id, tuple(rows), example, expected)
+
+
+def _with_reason(row: Row, step: Step, reasons: dict[str, str]) -> Row:
+    if row.status != MISSING:
+        return row
+    why = " ".join(dict.fromkeys(reasons[name] for name in step.names))
+    return replace(row, text=f"Not found: {_listed(step.names)}. {why}")
 
 
 def failed_checks(exercise: Exercise, code: str, runner: Runner, seed: int) -> list[Check]:
@@ -275,7 +288,7 @@ def _row(
     if is_stub and not (open_names and any(answer.is_deeper for answer in answers)):
         return row(NOT_ATTEMPTED, NOT_ATTEMPTED, "Not attempted yet.")
     if all(answer.status == "missing" for answer in answers):
-        return row(MISSING, MISSING, f"Not found: {_listed(step.names)}. Is its cell still there?")
+        return row(MISSING, MISSING, f"Not found: {_listed(step.names)}.")
     # What learners may see says most: an example that is wrong, if there is one.
     wrong_examples = [
         check

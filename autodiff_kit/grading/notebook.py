@@ -281,17 +281,20 @@ def _parts(source: str) -> list[ast.stmt]:
 
 def _sources(text: str) -> list[tuple[int, str, bool]]:
     """Return number and source of the code cells, and whether they were handed out locked."""
+    if not text.strip():
+        raise Unreadable("The file is empty.")
     try:
         notebook = json.loads(text)
+    except json.JSONDecodeError as error:
+        is_cut = "Unterminated" in error.msg or error.pos >= len(text.rstrip())
+        why = "it ends before the notebook does; only a part was saved or uploaded"
+        raise Unreadable(f"The file is not a notebook: {why if is_cut else error}.") from error
     except (ValueError, RecursionError) as error:
         raise Unreadable(f"The file is not a notebook: {str(error)[:200]}") from error
     cells = notebook.get("cells") if isinstance(notebook, dict) else None
+    if cells is None and isinstance(notebook, dict):
+        cells = _of_format_3(notebook.get("worksheets"))
     if not isinstance(cells, list):
-        if isinstance(notebook, dict) and "worksheets" in notebook:
-            raise Unreadable(
-                "The notebook has an old format (3). Open it in Jupyter and save it again, or run: "
-                "jupyter nbconvert --to notebook --inplace FILE"
-            )
         raise Unreadable("The file is not a notebook: it has no cells.")
     if len(cells) > MAX_CELLS:
         raise Unreadable(f"The notebook has more than {MAX_CELLS:,} cells.")
@@ -303,7 +306,7 @@ def _sources(text: str) -> list[tuple[int, str, bool]]:
         is_locked = isinstance(grading, dict) and bool(
             grading.get("locked") and not grading.get("solution")
         )
-        source = cell.get("source", "")
+        source = cell.get("source", cell.get("input", ""))
         if isinstance(source, list):
             source = "".join(part for part in source if isinstance(part, str))
         if isinstance(source, str):
@@ -311,6 +314,14 @@ def _sources(text: str) -> list[tuple[int, str, bool]]:
             sources.append((number, source.encode("utf-8", "replace").decode(), is_locked))
     _short("".join(source for _, source, _ in sources))
     return sources
+
+
+def _of_format_3(sheets: object) -> list[Any] | None:
+    """Return the cells of a notebook of before 2014, which had sheets around them."""
+    if not isinstance(sheets, list):
+        return None
+    lists = [sheet.get("cells") for sheet in sheets if isinstance(sheet, dict)]
+    return [cell for cells in lists if isinstance(cells, list) for cell in cells]
 
 
 def _plain(source: str) -> Cell:

@@ -186,7 +186,7 @@ def test_of_long_answers_that_begin_alike_the_first_difference_is_shown(
 ) -> None:
     (check, _) = tiny.make_course(tmp_path).exercise("01.double").checks
 
-    text = evidence(check, [3.0], [Answer("ok", value)], [Answer("ok", wanted)])
+    text = evidence(check, [3.0], [Answer("ok", value)], [Answer("ok", wanted)], True)
 
     _, yours, right = text.splitlines()
     assert yours.startswith(f"your code gives {mine}")

@@ -85,7 +85,7 @@ def test_moodle_has_its_identifier(tmp_path: Path) -> None:
     assert lines[0][3:] == ["01.double Double", "02.triple Triple", *lines[0][5:]]
     assert lines[0][5:] == ["01.double Double (feedback)", "02.triple Triple (feedback)"]
     assert lines[1][:5] == ["Participant 4711", "4711", "Ada L", "3", ""]
-    assert lines[1][5:] == ["[step0: 2 of 2] Ada L [step1: 1 of 2] Ada L", ""]
+    assert lines[1][5:] == ["[step0: 2 of 2] Ada L / [step1: 1 of 2] Ada L", ""]
     assert lines[2][:5] == ["", "bob", "bob", "0", ""]
 
 

@@ -630,6 +630,32 @@ def test_where_the_cell_is_gone_no_other_cell_is_the_reason(
     assert {row.text for row in rows} == {"Not found: `double`. Is its cell still there?"}
 
 
+def reason(course: Course, runner: Runner, data: bytes) -> str:
+    """Return what is said where nothing that is asked for is in a notebook."""
+    rows = grade_code(course.exercise("01.double"), Work(data, ".ipynb"), runner, 1).rows
+    assert {row.status for row in rows} == {"missing"}
+    (text,) = {row.text for row in rows}
+    return text.removeprefix("Not found: `double`. ")
+
+
+@pytest.mark.parametrize("kind", ["markdown", "raw"])
+def test_a_cell_of_another_type_is_told_as_that(kind: str, course: Course, runner: Runner) -> None:
+    data = tiny.notebook((tiny.SOLUTION, tiny.SOLVING), "1 + 1")
+    data = data.replace(b'"cell_type": "code"', f'"cell_type": "{kind}"'.encode(), 1)
+
+    assert reason(course, runner, data).startswith("It stands in a cell that is not of the type")
+
+
+def test_a_notebook_of_another_exercise_is_told_as_that(course: Course, runner: Runner) -> None:
+    data = tiny.notebook(("def triple(x): pass", {**tiny.SOLVING, "grade_id": "e02-triple"}))
+
+    assert reason(course, runner, data) == "The notebook's cells are those of exercise 02."
+
+
+def test_a_notebook_without_code_is_told_as_that(course: Course, runner: Runner) -> None:
+    assert reason(course, runner, tiny.notebook(" ")) == "The notebook has no code in it."
+
+
 def test_an_import_of_unknown_names_that_fails_can_be_the_reason(
     course: Course, runner: Runner
 ) -> None:

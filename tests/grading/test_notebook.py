@@ -1,6 +1,7 @@
 """The learner's code is found in whatever state the notebook is, and nothing of it is run."""
 
 import ast
+import contextlib
 import json
 from pathlib import Path
 
@@ -207,7 +208,7 @@ def test_source_in_utf_16_is_read() -> None:
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b"", "not a notebook"),
+        (b"", "empty"),
         (b"{", "not a notebook"),
         (b"[" * 100_000, "not a notebook"),
         (b"[]", "no cells"),
@@ -278,8 +279,35 @@ def test_what_a_stub_raises_may_be_as_long_as_it_likes(raised: str) -> None:
     assert code(odd, tiny.WRONG)[-1] == tiny.WRONG
 
 
-def test_a_notebook_of_an_old_format_says_how_it_is_made_new() -> None:
-    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": []}]}
+def test_a_notebook_of_an_old_format_is_read() -> None:
+    cells = [
+        {"cell_type": "heading", "level": 1, "source": ["double"]},
+        {"cell_type": "code", "language": "python", "input": tiny.SOLUTION.splitlines(True)},
+    ]
+    old = {"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": [{"cells": cells}]}
 
-    with pytest.raises(Unreadable, match=r"old format.*save it again"):
-        cells_of(json.dumps(old).encode(), ".ipynb", ["double"])
+    (cell,) = cells_of(json.dumps(old).encode(), ".ipynb", ["double"])
+
+    assert cell.source == tiny.SOLUTION
+
+
+@pytest.mark.parametrize("sheets", [None, {}, [], [[]], [{"cells": 1}], [{"cells": [1, {}]}]])
+def test_sheets_of_an_old_format_may_hold_anything(sheets: object) -> None:
+    data = json.dumps({"worksheets": sheets}).encode()
+
+    with contextlib.suppress(Unreadable):
+        assert cells_of(data, ".ipynb", ["double"]) == []
+
+
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.9, 0.99])
+def test_a_notebook_of_which_only_a_part_was_saved_is_told_so(share: float) -> None:
+    data = tiny.notebook(tiny.SOLUTION, tiny.WRONG)
+
+    with pytest.raises(Unreadable, match="ends before the notebook does"):
+        cells_of(data[: int(share * len(data))], ".ipynb", ["double"])
+
+
+@pytest.mark.parametrize("data", [b"", b" \n\n", b"\xef\xbb\xbf"])
+def test_an_empty_file_is_called_that(data: bytes) -> None:
+    with pytest.raises(Unreadable, match="The file is empty"):
+        cells_of(data, ".ipynb", ["double"])

@@ -93,7 +93,7 @@ class Start:
 
 @check(step="backward", points=2, concept="contributions add up", cases=5, using=[build])
 class FanOut:
-    shown = "y = x * x + x at x = 3"
+    shown = "y = x * x + x at x = 3 (.grad of x)"
     example = {
         "leaves": [3.0],
         "needs": [True],
