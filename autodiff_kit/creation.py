@@ -169,7 +169,7 @@ def arange(start: Any = None, end: Any = None, step: Any = 1, *, dtype: Any) -> 
 @factory
 def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
-    if not hasattr(steps, "__index__"):
+    if not hasattr(steps, "__index__") or isinstance(start, str) or isinstance(end, str):
         raise TypeError("linspace")  # the words come from ``signatures.py``
     if steps < 0:
         raise error("creation.negative_steps")
@@ -232,9 +232,13 @@ def randint(
 ) -> Any:
     """Draw integers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
     if size is None:
-        low, high, size = 0, low, high
-    if not isinstance(size, list | tuple):
-        raise error("creation.size_type", name="randint", position=2, kind=type(size).__name__)
+        high, size = None, high
+    if high is None:
+        low, high = 0, low
+    if not isinstance(size, list | tuple) or not (
+        hasattr(low, "__index__") and hasattr(high, "__index__")
+    ):
+        raise TypeError("randint")  # the words come from ``signatures.py``
     if high <= low:
         raise error("creation.randint", low=low, high=high)
     shape = shape_of_sizes("randint", (size,))

@@ -71,7 +71,9 @@ def set_default_dtype(d: dtype) -> None:
     """Set the type that Python floats become; TypeError if it is not a floating-point one."""
     global _default
     if not isinstance(d, dtype) or not d.is_floating_point:
-        raise error("dtypes.default")
+        raise error(
+            "dtypes.default", start="" if isinstance(d, dtype) else "invalid dtype object: "
+        )
     _default = d
 
 

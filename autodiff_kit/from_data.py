@@ -226,7 +226,7 @@ def shape_of_sizes(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
         size = tuple(size[0])
     shape: tuple[int, ...] = ()
     for i, n in enumerate(size):
-        if isinstance(n, TensorBase):
+        if isinstance(n, TensorBase) and n._array.size == 1 and n._array.dtype.kind in "iu":
             n = n.__index__()
         if isinstance(n, bool) or not isinstance(n, int | np.integer):
             if not i:

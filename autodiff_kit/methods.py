@@ -154,7 +154,7 @@ class Methods(ShapeMethods, MoreMethods):
         if isinstance(exponent, np.generic):
             exponent = exponent.item()
         if not isinstance(exponent, int | float):
-            raise error("arguments.exponent", kind=type(exponent).__name__)
+            raise TypeError("pow")  # the words come from ``signatures.py``
         return ops.pow_to_number(self, exponent=exponent)
 
     __pow__ = operand_last("** or pow()", pow)
@@ -170,6 +170,8 @@ class Methods(ShapeMethods, MoreMethods):
     def clamp(self: Own, min: Any = None, max: Any = None) -> Own:
         """Limit to the range from ``min`` to ``max``: numbers or tensors; one may be None."""
         bounds = [bound for bound in (min, max) if bound is not None]
+        if any(not isinstance(bound, (TensorBase, *NUMBERS)) for bound in bounds):
+            raise TypeError("clamp")  # the words come from ``signatures.py``
         if not bounds:
             raise error("arguments.clamp_without_bounds")
         of_tensors = [isinstance(bound, TensorBase) for bound in bounds]

@@ -25,6 +25,9 @@ class ValuesAndIndices(NamedTuple):
         names = type(self).__name__, *self
         return "torch.return_types.{}(\nvalues={!r},\nindices={!r})".format(*names)
 
+    def __getattr__(self, name: str) -> NoReturn:
+        raise error("tensor.pair_without", kind=type(self).__name__, name=name)
+
     def __setitem__(self, *_: Any) -> NoReturn:
         raise error("tensor.pair_changed", name=type(self).__name__)
 

@@ -41,6 +41,8 @@ def save(obj: Any, f: File) -> None:
     dict of both. Anything else, such as a model, is pickled: who loads it must have its class, and
     trust the file.
     """
+    if not isinstance(f, str | os.PathLike) and not hasattr(f, "write"):
+        raise error("serialization.not_writable")
     tensors: dict[Tensor, int] = {}  # each once, however often it occurs
     header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
     pickled = b""
@@ -113,6 +115,8 @@ def load(
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
             return _read(file, os.fspath(f), weights_only)
+    if not hasattr(f, "seek"):
+        raise error("serialization.not_a_file", kind=type(f).__name__)
     return _read(f, "the file", weights_only)
 
 

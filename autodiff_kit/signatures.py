@@ -44,6 +44,10 @@ def renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     if kwargs.keys().isdisjoint(_OF_NUMPY):
         return kwargs
     accepted = {p.name for signature in _signatures(kind, name) for p in signature.params}
+    return _own_names(kwargs, accepted)
+
+
+def _own_names(kwargs: dict[str, Any], accepted: set[str]) -> dict[str, Any]:
     own = {k: new for k in kwargs if (new := _OF_NUMPY.get(k)) in accepted and new not in kwargs}
     return {own.get(k, k): v for k, v in kwargs.items()}
 
@@ -85,8 +89,11 @@ class _Signature:
 
     def complaint(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """Return what is wrong with a call; None if nothing is."""
+        names_of_call = kwargs
+        kwargs = _own_names(kwargs, {p.name for p in self.params})
         by_place = [p for p in self.params if not p.by_name]
-        takes_sizes = [(p.kind, p.default) for p in by_place] == [("tuple of ints", None)]
+        kinds = [(p.kind.removeprefix("only "), p.default) for p in by_place]
+        takes_sizes = kinds == [("tuple of ints", None)]
         if len(args) > 1 and takes_sizes and isinstance(args[0], int | np.integer):
             args = (args,)  # sizes, one by one
         if len(args) > len(by_place):
@@ -108,8 +115,8 @@ class _Signature:
                 expected = param.kind.replace("Operand", "Tensor").removeprefix("only ")
                 expected = expected.removeprefix("optional ")
                 return f"{name}(): argument '{param.name}'{place} must be {expected}, not {kind}"
-        unknown = next((k for k in kwargs if k not in self.names()), None)
-        if unknown is not None:
+        if any(k not in self.names() for k in kwargs):
+            unknown = next(k for k in names_of_call if k not in self.names())  # also one of NumPy's
             return f"{name}() got an unexpected keyword argument '{unknown}'"
         return None
 
@@ -123,7 +130,7 @@ class _Signature:
             case "int":
                 return whole or (is_tensor and value.ndim == 0)
             case "tuple of ints" | "optional tuple of ints":
-                return whole or is_tensor or isinstance(value, tuple | list)
+                return whole or isinstance(value, tuple | list) or _is_index(value)
             case "tuple of Tensors" | "only tuple of ints":
                 return isinstance(value, tuple | list)
             case "Tensor":
@@ -142,6 +149,12 @@ class _Signature:
             case "torch.device":
                 return isinstance(value, str | int | dtypes.device)
         return True
+
+
+def _is_index(value: Any) -> bool:
+    """Return whether a tensor can be used as an int: it is one."""
+    array = np.asarray(getattr(value, "_array", 0.5))
+    return array.size == 1 and array.dtype.kind in "iu"
 
 
 _DECLARED: dict[str, Any] = {}
@@ -175,7 +188,10 @@ def _written(kind: str) -> dict[str, list[str]]:
     table: dict[str, list[str]] = {}
     for line in texts.strip().split("\n"):
         name = line[: line.index("(")]
-        text = re.sub(r"\((?=.)", "(Tensor input, ", line, count=1) if kind == "function" else line
+        text = line
+        if kind == "function":  # a function takes sizes as one list only
+            text = re.sub(r"\((tuple of ints \w+\))", r"(only \1", text)
+            text = re.sub(r"\((?=.)", "(Tensor input, ", text, count=1)
         table.setdefault(name, []).append(text.replace("input, )", "input)"))
     return table
 
@@ -209,8 +225,7 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     signatures = _signatures(kind, name)
     if not signatures:
         return None
-    own = renamed(name, kind, kwargs)
-    complaints = [s.complaint(name, args, own) for s in signatures]
+    complaints = [s.complaint(name, args, kwargs) for s in signatures]
     if None in complaints:
         return None
     if kind == "method" and not any(s.params for s in signatures):

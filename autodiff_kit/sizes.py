@@ -67,6 +67,8 @@ def sizes_given(
         raise TypeError(name)  # what is missing is said by ``signatures.py``
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = tuple(given[0])
+    if len(given) == 1 and isinstance(given[0], TensorBase) and given[0]._array.size != 1:
+        raise TypeError(name)
     given = tuple(n.__index__() if isinstance(n, TensorBase) else n for n in given)
     for i, n in enumerate(given):
         if not isinstance(n, int | np.integer):

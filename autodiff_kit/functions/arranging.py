@@ -54,7 +54,7 @@ def expand_as(self: Tensor, other: Tensor) -> Tensor:
     return self.expand(other.shape)
 
 
-@overloaded("(Tensor input, tuple of ints size)")
+@overloaded("(Tensor input, only tuple of ints size)")
 def broadcast_to(input: Tensor, *sizes: Ints, size: Ints | None = None) -> Tensor:
     """Repeat dimensions of size 1, without copying, up to a shape."""
     return input.expand(sizes_given("broadcast_to", "size", sizes, size))
@@ -303,7 +303,7 @@ def flipud(input: Tensor) -> Tensor:
     return input.flip(0)
 
 
-@overloaded("(Tensor input, tuple of ints dims)")
+@overloaded("(Tensor input, only tuple of ints dims)")
 def tile(input: Tensor, *counts: Ints, dims: Ints | None = None) -> Tensor:
     """Repeat along the dimensions; fewer numbers than dimensions are those of the last ones."""
     counts = sizes_given("tile", "dims", counts, dims)

@@ -37,7 +37,7 @@ __all__ += ["tanh", "tanh_", "topk", "transpose", "unbind", "unsqueeze", "var", 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 _NUMBER_FIRST = ("add", "div", "mul", "sub")
-_OF_LISTS = ("flip", "permute", "reshape", "squeeze")  # methods take sizes one by one, too
+_OF_LISTS = ("flip", "permute", "reshape")  # methods take sizes one by one, too
 _REFLECTED = {"floor_divide": "__rfloordiv__", "remainder": "__rmod__"}
 
 
@@ -49,8 +49,10 @@ def _of_one(method: Method) -> Method:
 
     def function(input: Any, *args: Any, **kwargs: Any) -> Any:
         check_operand(name, "input", 1, input, numbers=False)
-        if len(args) > 1 and name in _OF_LISTS:
+        if args and name in _OF_LISTS and not isinstance(args[0], tuple | list):
             raise TypeError(name)  # the words come from ``signatures.py``
+        if len(args) > 1 and name == "squeeze":
+            raise TypeError(name)
         return plain(input, *args, **kwargs)
 
     function.__wrapped__ = plain  # type: ignore[attr-defined]
@@ -232,16 +234,16 @@ def _checked(function: Any) -> Any:
     return checked(function.__name__, function, "factory")
 
 
-def pow(input: Any, exponent: Any, *, out: Tensor | None = None) -> Tensor:
+def _power(input: Any, exponent: Any) -> Tensor:
     """Return ``input ** exponent``; one of them may be a number."""
-    if out is not None:
-        written: Tensor = late("given_outputs").compute_into("pow", pow, out, (input, exponent), {})
-        return written
     if isinstance(input, Tensor):
-        return input.pow(exponent)
+        return Tensor.pow.unchecked(input, exponent)  # type: ignore[attr-defined]
     if not isinstance(exponent, Tensor):
-        _check_input("pow", input, exponent)
+        raise TypeError("pow")  # the words come from ``signatures.py``
     return input**exponent
+
+
+pow = _named_after(Tensor.pow, checked("pow", _power, "function"))
 
 
 @_checked

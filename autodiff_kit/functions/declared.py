@@ -78,8 +78,8 @@ def _declare(written: Callable[..., Any], signatures: tuple[str, ...]) -> Declar
 
     @wraps(written)
     def call_with_list(*args: Any, **kwargs: Any) -> Any:
-        if len(args) > leading + 1:  # sizes one by one are for methods
-            raise TypeError(name)
+        if len(args) > leading and not isinstance(args[leading], tuple | list):
+            raise TypeError(name)  # sizes one by one are for methods
         return call(*args, **kwargs)
 
     has_sizes = bool(code.co_flags & 0x04)  # inspect.CO_VARARGS

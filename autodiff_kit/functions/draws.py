@@ -55,7 +55,7 @@ def _refuse_integers(kernel: str, tensor: Tensor) -> None:
     "(Tensor mean, Tensor std, *, torch.Generator generator = None)",
     "(Tensor mean, float std = 1, *, torch.Generator generator = None)",
     "(float mean, Tensor std, *, torch.Generator generator = None)",
-    "(float mean, float std, tuple of ints size, *, torch.Generator generator = None, "
+    "(float mean, float std, only tuple of ints size, *, torch.Generator generator = None, "
     "torch.dtype dtype = None, torch.device device = None, bool requires_grad = False)",
 )
 def normal(
@@ -82,7 +82,7 @@ def normal(
     if isinstance(std, Tensor) and (std._array < 0).any():
         raise error("functions.normal_stds")
     if not tensors:
-        if size is None:
+        if not isinstance(size, tuple | list):
             raise TypeError  # the words come from ``signatures.py``
         kind = numpy_type("normal", dtype)
         shape = shape_of_sizes("normal", (size,))

@@ -19,7 +19,7 @@ class _Dropping(Module):
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
-        if not 0 <= p <= 1:
+        if p < 0 or p > 1:
             raise error("functional.dropout_probability", p=p)
         self.p, self.inplace = p, inplace
 

@@ -80,7 +80,7 @@ def alpha_dropout(
 
     Source: Klambauer et al., Self-normalizing neural networks (2017).
     """
-    if not 0 <= p <= 1:
+    if p < 0.0 or p > 1.0:
         raise error("functional.dropout_probability", p=p)
     if not training or p == 0 or not input.numel():
         return input
@@ -105,7 +105,7 @@ def _without_channels(input: Tensor, p: float, training: bool, inplace: bool) ->
 
 def _dropped(input: Tensor, p: float, training: bool, inplace: bool, like: Any) -> Tensor:
     """Multiply by random noise, of the shape and layout of an array."""
-    if not 0 <= p <= 1:
+    if p < 0.0 or p > 1.0:
         raise error("functional.dropout_probability", p=p)
     if not training or p == 0 or not input.numel():
         return input

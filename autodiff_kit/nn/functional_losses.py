@@ -125,7 +125,7 @@ def cross_entropy(
     shape = input._array.shape
     dim = 1 if len(shape) > 1 else 0
     if not 0 <= label_smoothing <= 1:
-        raise error("functional.label_smoothing", got=label_smoothing)
+        raise error("functional.label_smoothing", got=f"{label_smoothing:g}")
     if target._array.shape == shape:
         return _cross_entropy_of_shares(
             input, target, weight, ignore_index, reduction, label_smoothing

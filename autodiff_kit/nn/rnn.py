@@ -318,3 +318,7 @@ class GRU(RNNBase):
     ) -> None:
         options = num_layers, bias, batch_first, dropout, bidirectional
         super().__init__("GRU", input_size, hidden_size, *options, device, dtype)
+
+
+for _layer in (RNN, LSTM, GRU):  # PyTorch's take all but their kind from there
+    _layer.__init__.__qualname__ = "RNNBase.__init__"

@@ -105,12 +105,14 @@ class RNNCell(RNNCellBase):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        mode = f"RNN_{nonlinearity.upper()}"
+        mode = "RNN_RELU" if nonlinearity == "relu" else "RNN_TANH"
         super().__init__(input_size, hidden_size, bias, mode, device, dtype)
         self.nonlinearity = nonlinearity
 
     def forward(self, input: Tensor, hx: Tensor | None = None) -> Tensor:
         """Return the next state; it begins with zeros."""
+        if self.nonlinearity not in ("relu", "tanh"):
+            raise error("nn.cell_nonlinearity", name=self.nonlinearity)
         return self._step(input, None if hx is None else (hx,))[0]
 
 

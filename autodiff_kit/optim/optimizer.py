@@ -218,6 +218,7 @@ class InPlace(Optimizer):
         super().__init__(params, defaults)
 
     _unchecked: tuple[str, ...] = ("dampening", "foreach", "fused")
+    _value_first = False  # whether PyTorch asks "lr < 0.0", not "0.0 <= lr"
 
     def _check(self, options: dict[str, Any]) -> None:
         """Refuse options that are out of range."""
@@ -229,7 +230,7 @@ class InPlace(Optimizer):
                 for i in (0, 1):
                     if not 0.0 <= value[i] < 1.0:
                         raise error("optim.beta", index=i, value=value[i])
-            elif name not in self._unchecked and not _is_positive(name, value):
+            elif name not in self._unchecked and not _is_positive(name, value, self._value_first):
                 raise error("optim.negative", what=words.get(name, f"{name} value"), value=value)
         if options["differentiable"]:
             raise error("optim.differentiable")
@@ -288,12 +289,13 @@ class InPlace(Optimizer):
         raise NotImplementedError
 
 
-def _is_positive(name: str, value: Any) -> bool:
+def _is_positive(name: str, value: Any, value_first: bool) -> bool:
     """Return whether an option is a number of 0 or more; TypeError for no number."""
     try:
         return bool(value >= 0.0)
     except TypeError:
-        raise error("optim.no_number", name=name, kind=type(value).__name__) from None
+        key = "optim.no_number_first" if value_first else "optim.no_number"
+        raise error(key, name=name, kind=type(value).__name__) from None
 
 
 def options_of(arguments: dict[str, Any], order: str = "") -> Group:

@@ -36,6 +36,8 @@ class SGD(InPlace):
     Source: Sutskever et al., On the importance of initialization and momentum (2013).
     """
 
+    _value_first = True
+
     def __init__(
         self,
         params: Params,

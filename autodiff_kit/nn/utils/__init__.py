@@ -37,7 +37,7 @@ def clip_grad_norm_(
     ``norm_type`` says which length: 2 is Euclid's, ``inf`` the largest element. Returns the length
     before, shape (); RuntimeError if asked for and that is not finite.
     """
-    each = [parameters] if isinstance(parameters, Tensor) else [*parameters]
+    each = [parameters] if isinstance(parameters, Tensor) else list(parameters)
     gradients = [p._grad for p in each if p._grad is not None]
     total = get_total_norm(gradients, norm_type, error_if_nonfinite)
     clip_grads_with_norm_(each, max_norm, total)

@@ -80,6 +80,9 @@ def pack_padded_sequence(
     """
     lengths = lengths if isinstance(lengths, Tensor) else tensor(lengths)
     counts, order = lengths._array.astype(np.int64), None
+    size = input.shape[0 if batch_first else 1]
+    if len(counts) != size:
+        raise error("nn.lengths_count", count=len(counts), size=size)
     if not enforce_sorted:
         order = np.argsort(-counts, kind="stable")
         counts = counts[order]
