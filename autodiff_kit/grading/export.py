@@ -11,6 +11,7 @@ import csv
 import html
 import json
 import re
+import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -267,18 +268,20 @@ def histogram(grades: Iterable[Grade], exercise: str, title: str, words: Mapping
         )
     for place, (message, count) in enumerate(wrong.most_common(8)):
         y = 226 + 22 * place
-        text = html.escape(clean(words.get(message, message), 105))
+        text = textwrap.shorten(words.get(message, message), 105, placeholder=" ...")
+        text = html.escape(clean(text, 105))
         parts.append(f'<text x="44" y="{y}" text-anchor="end">{count}</text>')
         parts.append(f'<text x="56" y="{y}">{text}</text>')
     height = 216 + 22 * min(len(wrong), 8)
     heading = html.escape(clean(f"{title}: points of {len(here)} learners", 100))
     below = "commonest mistakes (learners)" if wrong else "no mistakes"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" height="{height}" '
-        f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="white"/>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="720" viewBox="0 0 720 {height}" '
+        f'style="max-width: 100%; height: auto" font-family="sans-serif" font-size="12">'
+        f'<rect width="100%" height="100%" fill="white"/>'
         f'<text x="20" y="22" font-size="14" font-weight="bold">{heading}</text>'
-        f'<text x="500" y="60">{empty} handed in nothing of their own</text>'
-        f'<text x="500" y="78">{unread} a file that cannot be read</text>'
+        f'<text x="500" y="60">{empty} with no step begun, or found</text>'
+        f'<text x="500" y="78">{unread} with no file that can be read</text>'
         f'<text x="20" y="204" font-weight="bold">{below}</text>'
         f"{''.join(parts)}</svg>\n"
     )

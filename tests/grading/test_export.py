@@ -193,3 +193,12 @@ def test_the_histogram_counts_and_is_well_formed_with_hostile_text() -> None:
     assert "<b>&" in texts  # as text, not as a mark
     assert texts.count("1") == 2  # 3 of 4 points, and 0 of 4
     assert "2" in texts  # two learners were given the message, one of them twice
+
+
+def test_a_long_mistake_is_cut_between_words_and_the_picture_fits_a_narrow_window() -> None:
+    words = "the gradient of every leaf " * 10
+    root = ElementTree.fromstring(histogram(CLASS, "e01_double", "Double", {"msg": words}))
+
+    (shown,) = (e.text for e in root.iter() if (e.text or "").startswith("the gradient"))
+    assert shown.endswith(" ...") and words.startswith(shown.removesuffix("...").strip() + " ")
+    assert root.get("viewBox") and "max-width: 100%" in root.get("style", "")
