@@ -13,9 +13,10 @@ from autodiff_kit import dtypes, ops
 from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
-from autodiff_kit.function_files import METHODS
+from autodiff_kit.function_files import METHODS, OUTSIDE
 from autodiff_kit.late import Later, late
 from autodiff_kit.operands import for_tensors
+from autodiff_kit.outside import missing_attribute
 
 __all__ = ["MoreMethods"]
 
@@ -24,10 +25,23 @@ def _find(name: str) -> Any:
     return late("functions").method_of(name)
 
 
+class _Outside:
+    """Stands for what only PyTorch has; a ``__getattr__`` would make each slot dear to read."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, tensor: Any, owner: Any) -> Any:
+        raise missing_attribute(owner if tensor is None else tensor, "torch.Tensor", self._name)
+
+
 class MoreMethods:
     """Mixed into ``Tensor``."""
 
     __slots__ = ()
+    vars().update((name, _Outside(name)) for name in OUTSIDE)
     vars().update((name, Later(name, _find)) for name in METHODS)
 
     @property

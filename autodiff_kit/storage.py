@@ -238,7 +238,7 @@ class Storage:
         return twin
 
     def __reduce__(self: Any) -> Any:
-        return rebuild, (type(self), self._array, self.requires_grad), vars(self) or None
+        return rebuild, (self.__class__, self._array, self.requires_grad), vars(self) or None
 
     def __reversed__(self: Any) -> Any:
         return self.flip(tuple(range(self.ndim)))

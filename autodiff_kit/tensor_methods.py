@@ -19,6 +19,7 @@ from autodiff_kit.core.memory import check_grad
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.from_data import begin_legacy
+from autodiff_kit.function_files import OUTSIDE
 from autodiff_kit.hookable import Hookable
 from autodiff_kit.methods import Methods
 from autodiff_kit.operands import (
@@ -29,7 +30,6 @@ from autodiff_kit.operands import (
     operator,
     updating,
 )
-from autodiff_kit.outside import missing_attribute
 from autodiff_kit.storage import Storage
 
 __all__ = ["TensorMethods"]
@@ -60,13 +60,10 @@ class TensorMethods(Methods, Hookable, Storage):
     def __hash__(self) -> int:
         return id(self)  # by identity: == compares elements
 
-    # -- views: their history follows that of their base -------------------------------------------
+    def __dir__(self) -> list[str]:
+        return [name for name in super().__dir__() if name not in OUTSIDE]
 
-    def __getattr__(self: Any, name: str) -> Any:
-        if name != "_node":
-            raise missing_attribute(self, "torch.Tensor", name)
-        # A view's slot is empty when its base was changed in place.
-        return views.look_again(self) if local.mode.grad_enabled else self._old
+    # -- views: their history follows that of their base -------------------------------------------
 
     def _latest_node(self: Any) -> Any:
         """Return the node, that of a view made anew where its base has changed."""

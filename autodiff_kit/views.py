@@ -11,6 +11,7 @@ Read next: ``inplace.py``.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from autodiff_kit.core.versions import changes_of, memory_of
 from autodiff_kit.core.view_nodes import DEFAULT, DETACHED, INFERENCE_MODE, NO_GRAD, Nowhere
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error
+from autodiff_kit.outside import missing_attribute
 
 __all__ = [
     "follow_base",
@@ -58,8 +60,7 @@ def has_version(tensor: TensorBase) -> bool:
 def forget_views(base: TensorBase) -> None:
     """Let the views of a base that has changed find their history anew when it is asked for.
 
-    Its slot is left empty: then Python calls ``Tensor.__getattr__``, and that ``look_again``. So
-    only views whose base was changed pay for being asked.
+    So only views whose base was changed pay for being asked.
     """
     for reference in tuple(base._views or ()):
         view = reference()
@@ -67,8 +68,34 @@ def forget_views(base: TensorBase) -> None:
             own: Any = view._base
             node = view._node
             if own._node is not None or not (node is None or isinstance(node, AccumulateGrad)):
-                view._old = node
-                del view._node
+                _empty(view)
+
+
+def _empty(view: Any) -> None:
+    """Leave the slot of a view's node empty; when it is read, its class looks at the view again."""
+    view._old = view._node
+    del view._node
+    _set_class(view, _class_of_stale(view.__class__))
+
+
+_set_class = vars(object)["__class__"].__set__
+
+
+@cache
+def _class_of_stale(kind: Any) -> Any:
+    """Return a class like ``kind``, and called so, of views whose base has changed.
+
+    It alone has a ``__getattr__``: that makes reading any slot of a tensor many times as dear.
+    """
+
+    def look(view: Any, name: str) -> Any:
+        if name != "_node":
+            raise missing_attribute(view, "torch.Tensor", name)
+        return look_again(view) if local.mode.grad_enabled else view._old
+
+    own = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
+    own |= {"__slots__": (), "__getattr__": look, "__class__": property(lambda _: kind)}
+    return type(kind)(kind.__name__, (kind,), own)
 
 
 def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
@@ -155,8 +182,7 @@ def follow_base(base: TensorBase) -> None:
             continue
         changes = changes_of(view._array)
         if changes and changes[-1] > view._seen:
-            view._old = view._node
-            del view._node
+            _empty(view)
         elif view._node is None:
             view._node = Nowhere(view)
 
@@ -166,7 +192,7 @@ def is_stale(tensor: TensorBase) -> bool:
     if tensor._base is None:
         return False
     try:
-        object.__getattribute__(tensor, "_node")  # an empty slot: Tensor.__getattr__ is not asked
+        object.__getattribute__(tensor, "_node")  # without looking again if the slot is empty
     except AttributeError:
         return True
     return False
@@ -199,6 +225,7 @@ def look_again(view: TensorBase) -> Any:
     if view._kind is not DEFAULT and (base._node is not None or old is not None):
         raise refusal_of_view(view, old, "its base or another view of its base has been")
     view._node = None
+    _set_class(view, view.__class__)  # its own again
     if base._node is not None or not (old is None or isinstance(old, AccumulateGrad)):
         with recording():  # wherever it is asked for
             view._node = node = seen_through(base, view)

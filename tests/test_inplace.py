@@ -1,5 +1,6 @@
 """Changes in place: versions, histories, and who must not be changed."""
 
+import pickle
 from typing import Any
 
 import numpy as np
@@ -227,6 +228,22 @@ def test_changing_a_view_changes_the_history_of_its_base() -> None:
 
     assert y.tolist() == [10.0, 2.0]
     assert gradient(y.sum(), x) == [10.0, 1.0]
+
+
+def test_a_view_whose_base_has_changed_is_a_tensor_as_any_other() -> None:
+    x = torch.ones(3)
+    view = x[1:]
+    x.requires_grad_()
+    with torch.no_grad():
+        x.add_(1)
+
+    assert (
+        view.__class__ is Tensor and isinstance(view, Tensor) and repr(type(view)) == repr(Tensor)
+    )
+    assert pickle.loads(pickle.dumps(view)).tolist() == [2.0, 2.0]
+    with pytest.raises(AttributeError, match=r"Tensor\.stft is PyTorch's"):
+        view.stft  # noqa: B018
+    assert view.requires_grad and view.grad_fn is not None and type(view) is Tensor
 
 
 def test_changing_a_base_changes_the_history_of_its_views() -> None:

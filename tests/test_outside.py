@@ -3,6 +3,8 @@
 import re
 import subprocess
 import sys
+import tomllib
+from importlib.resources import files
 from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
@@ -13,6 +15,7 @@ import autodiff_kit as torch
 import autodiff_kit.linalg
 import autodiff_kit.nn.utils.rnn
 import autodiff_kit.special
+from autodiff_kit.function_files import OUTSIDE
 from autodiff_kit.outside import outside
 
 THEIRS = """
@@ -43,6 +46,19 @@ def test_names_of_tensors_and_modules() -> None:
     for of in (torch.ones(2), torch.nn.Linear(1, 1)):
         with pytest.raises(AttributeError, match=r"has no attribute 'no_such_thing'$"):
             of.no_such_thing  # noqa: B018
+
+
+def test_of_tensors_all_names_are_listed_that_only_pytorch_has() -> None:
+    names = tomllib.loads(files("autodiff_kit.outside").joinpath("names.toml").read_text())
+
+    assert {n for n in names["torch.Tensor"].split() if not hasattr(torch.Tensor, n)} == {*OUTSIDE}
+    assert not {*OUTSIDE} & {*dir(torch.ones(2))}
+    with pytest.raises(AttributeError, match=r"'Tensor' has no attribute 'stft'\n-> torch\.Tensor"):
+        torch.Tensor.stft  # noqa: B018
+
+
+def test_reading_a_slot_of_a_tensor_calls_no_python() -> None:
+    assert not any("__getattr__" in vars(kind) for kind in torch.nn.Parameter.__mro__)
 
 
 @pytest.mark.parametrize(

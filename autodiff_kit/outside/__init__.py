@@ -144,16 +144,19 @@ def absent(module: str, name: str) -> Exception:
 
 
 def missing_attribute(of: Any, place: str, name: str) -> AttributeError:
-    """Return the error for an attribute that a tensor or module does not have.
+    """Return the error for an attribute that a tensor or module, or the class, does not have.
 
     Parameters
     ----------
-    of : object
+    of : object or type
     place : str
         PyTorch's name of its class, such as ``torch.Tensor``.
     name : str
     """
-    words = f"'{type(of).__name__}' object has no attribute '{name}'"
+    what = (
+        f"type object '{of.__name__}'" if isinstance(of, type) else f"'{type(of).__name__}' object"
+    )
+    words = f"{what} has no attribute '{name}'"
     if name in _names()[place] if not name.startswith("_") else False:
         words += f"\n-> {outside(f'{place}.{name}')}"
     return AttributeError(words, name=name, obj=of)

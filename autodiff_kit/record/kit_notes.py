@@ -115,7 +115,7 @@ class KitNotes(Changes):
 
     def _is_number(self, tensor: Tensor) -> bool:
         """Return whether a tensor is one that the kit has made of a number: ``y[0] = 5.``."""
-        if tensor._node is not None or tensor._array.ndim or type(tensor) is not Tensor:
+        if tensor._node is not None or tensor._array.ndim or tensor.__class__ is not Tensor:
             return False
         return (
             self._known(tensor) is None
