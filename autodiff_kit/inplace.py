@@ -82,6 +82,7 @@ def change(
     operands = [v for v in values if isinstance(v, TensorBase)]
     recorded = bool(local.mode.grad_enabled) and any(t.requires_grad for t in (tensor, *operands))
     recorded = recorded and may_record((tensor, *(args if how in _MAKE_TENSORS else operands)))
+    recorded = recorded and not how.startswith("logical_")  # of these PyTorch records nothing
     is_whole = tensor._array.dtype.kind != "f"
     if function is ops.copy_from and is_whole:
         recorded, args = False, (wrap(args[0]._array),)

@@ -299,7 +299,8 @@ class Methods(ShapeMethods, MoreMethods):
 
     def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
-        return pair_of("topk", *ops.topk(self, k=k, dim=self._dim(dim), largest=largest))
+        dim = self._dim(dim)
+        return pair_of("topk", *ops.topk(self, k=k, dim=dim, largest=largest, sorted=sorted))
 
     # -- by tensors of numbers or truth values ---------------------------------------------------
 

@@ -188,6 +188,8 @@ def as_strided(
     sizes, strides = _tuple(size), _tuple(stride)
     if len(sizes) != len(strides):
         raise error("functions.as_strided_lengths")
+    if any(step < 0 for step in strides):
+        raise error("functions.as_strided_backwards", strides=[*strides])
     start = input.storage_offset()
     if input.requires_grad and (start or not input.is_contiguous()):
         raise error("functions.as_strided_of_view")

@@ -50,9 +50,7 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
     dim = input._dim(dim)
     shape = np.broadcast_shapes(_without(input.shape, dim), _without(indices.shape, dim))
     sizes = [[*shape[:dim], t.shape[dim], *shape[dim + 1 :]] for t in (input, indices)]
-    return input.expand(sizes[0]).gather(
-        dim, _from_the_start(indices, input.shape[dim]).expand(sizes[1])
-    )
+    return input.expand(sizes[0]).gather(dim, indices.remainder(input.shape[dim]).expand(sizes[1]))
 
 
 def _from_the_start(indices: Tensor, size: int) -> Tensor:

@@ -148,7 +148,8 @@ def _(g: Value, index: Value, x: Value, dim: int) -> Value:
 def scatter_add(x: Value, index: Value, source: Value, *, dim: int) -> Value:
     """Add elements to those that ``index`` names along a dimension, as often as it does."""
     places, out = places_along("scatter_add", x, index, dim, source), np.array(x, ndmin=1)
-    np.add.at(out, places, _part(source, index))
+    if index.size:
+        np.add.at(out, places, _part(source, index))
     return _with_ndim_of(x, out)
 
 

@@ -9,6 +9,7 @@ After reading this file you know that the gradient goes to the element that was 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
+from autodiff_kit.ops.choosing import commonest, kth, replace_ties
 from autodiff_kit.ops.elementwise import isnan, masked
 from autodiff_kit.ops.gathering import scatter_add
 from autodiff_kit.ops.layouts import scalar_if_0d, zeros
@@ -81,7 +83,12 @@ def kthvalue(x: Value, *, k: int, dim: int, keepdim: bool = False) -> tuple[Valu
         raise error("reductions.kthvalue_range", dim=dim)
     if x.ndim and x.dtype == bool:
         raise error("dtypes.bool_kernel", kernel="kthvalue_cpu")
-    return _ranked(x, dim, keepdim, k - 1)
+    if not x.ndim:
+        return x.copy(), np.int64(0)
+    _, places = _ranked(x, dim, True, k - 1)
+    replace_ties(x, places, dim, partial(kth, k=k - 1))
+    values = np.take_along_axis(x, places, dim)
+    return (values, places) if keepdim else (values.squeeze(dim)[()], places.squeeze(dim)[()])
 
 
 def _rank_of_middle(x: Value, dim: int, ignores_nan: bool) -> Value:
@@ -122,16 +129,15 @@ def nanmedian_dim(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, 
 
 @op("x.mode(dim)", tex=r"\operatorname{mode} x", by_products=("indices",), layout="rows")
 def mode(x: Value, *, dim: int, keepdim: bool = False) -> tuple[Value, Value]:
-    """Return the commonest elements along a dimension, the smallest of them, and the last place."""
+    """Return the commonest elements along a dimension, the smallest of them, and a place of it."""
     if not x.ndim:
         return x.copy(), np.int64(0)
     rows = np.moveaxis(x, dim, -1)
     shape = rows.shape[:-1]
     values, places = np.empty(shape, x.dtype), np.empty(shape, "int64")
     for i in np.ndindex(*shape):
-        distinct, counts = np.unique(rows[i], return_counts=True)
-        values[i] = distinct[np.argmax(counts)]
-        places[i] = np.flatnonzero(rows[i] == values[i])[-1]
+        places[i] = commonest(rows[i].tolist())
+        values[i] = rows[i][places[i]]
     if keepdim:
         return np.expand_dims(values, dim), np.expand_dims(places, dim)
     return values[()], places[()]

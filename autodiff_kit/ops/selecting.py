@@ -107,6 +107,10 @@ def _(g: Value, index: Value, value_dtype: Any, dim: int) -> Value:
 
 
 def _check_copied(x: Value, index: Value, source: Value, dim: int) -> None:
+    if not source.ndim and index.size != 1:
+        raise error("indexing.copied_number", count=index.size)
+    if index.dtype != "int64":
+        raise error("indexing.copied_index", kind=tensor_type(index.dtype))
     if x.dtype != source.dtype:
         raise error("indexing.copied_dtypes")
     shapes = [tuple(n for d, n in enumerate(array.shape) if d != dim) for array in (x, source)]
@@ -182,7 +186,7 @@ def _(g: Value, mask: Value, source_shape: Ints) -> Value:
 def index_put_add(x: Value, y: Value, *, positions: Any) -> Value:
     """Add elements at indices: ``index_put`` that accumulates."""
     out = np.array(x, order="C")
-    np.add.at(out.reshape(-1), positions, y)
+    np.add.at(out.reshape(-1), positions, np.broadcast_to(y, positions.shape))
     return scalar_if_0d(out)
 
 

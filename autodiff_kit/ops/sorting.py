@@ -6,10 +6,13 @@ moved back. Read next: ``losses.py``.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
+from autodiff_kit.ops.choosing import replace_ties, top
 from autodiff_kit.ops.gathering import scatter
 from autodiff_kit.ops.layouts import empty_like, zeros
 from autodiff_kit.ops.table import op
@@ -43,13 +46,20 @@ def sort(x: Value, *, dim: int, descending: bool = False) -> tuple[Value, Value]
 
 
 @op("x.topk(k, dim)", tex=r"x_\pi", by_products=("indices",))
-def topk(x: Value, *, k: int, dim: int, largest: bool = True) -> tuple[Value, Value]:
+def topk(
+    x: Value, *, k: int, dim: int, largest: bool = True, sorted: bool = True
+) -> tuple[Value, Value]:
     """Return the k largest (or smallest) elements along a dimension, and where they were."""
     if not 0 <= k <= (x.shape[dim] if x.ndim else 1):
         raise error("reductions.topk_range", shape=list(x.shape))
     if x.dtype == bool:
         raise error("reductions.topk_of_bool")
-    return _sorted(x, dim, largest, k)
+    values, places = _sorted(x, dim, largest, k)
+    if not x.ndim:
+        return values, places
+    choose = partial(top, k=k, is_sorted=sorted)
+    replace_ties(x, places, dim, choose, descending=largest, in_all=not sorted)
+    return np.ascontiguousarray(np.take_along_axis(x, places, dim)), places
 
 
 for _sorting in (sort, topk):

@@ -152,16 +152,16 @@ def _steps_over_one_element(lines: list[str]) -> bool:
 def _picks_equal_elements(difference: Difference, lines: list[str]) -> bool:
     """Return whether the last line ranks elements, and the places that differ hold equal ones."""
     line = lines[-1]
-    call = re.search(r"(\S+)\.(topk|sort)\((.*?)\)", line)
+    call = re.search(r"(\S+)\.sort\((.*?)\)", line)
     if call is None and "Places.apply(" in line:
-        call = re.search(r"Places\.(?=apply\((\S+),)(apply)\(()", line)
+        call = re.search(r"Places\.apply\((\S+),()", line)
     if call is None or not re.fullmatch(r"[\d\s,\[\]]*", difference.torch + difference.kit):
         return False  # not places, but values
-    x, kind, arguments = call.groups()
+    x, arguments = call.groups()
     names = _names_after(lines[:-1])
     x = eval(x, names).detach().numpy()
     places = [np.array(eval(text)) for text in (difference.torch, difference.kit)]
-    numbers = re.findall(r"-?\d+", arguments)[kind == "topk" :]
+    numbers = re.findall(r"-?\d+", arguments)
     dim = int(numbers[0]) if numbers else -1
     if x.ndim == 0:
         return False
@@ -220,9 +220,9 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and _written_in_pytorch_alone(difference, lines)
         ),
     ),
-    "tie in topk or sort": (
-        "Which of equal elements topk takes, and in which order a sort that is not stable leaves "
-        "them, PyTorch leaves to its C++ library and the processor; here the first comes first.",
+    "tie in sort": (
+        "In which order a sort that is not stable leaves equal elements, depends on the processor "
+        "in PyTorch; here the first comes first.",
         lambda difference, lines: (
             difference.kind == "value" and _picks_equal_elements(difference, lines)
         ),

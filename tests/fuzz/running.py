@@ -339,7 +339,8 @@ class Run:
 
     def _compare_values(self, name: str, real: Any, kit: Any, kind: str) -> bool:
         """Compare dtype, shape, values and strides; tell whether it makes sense to go on."""
-        x, y = real.detach().numpy(force=True), kit._array  # a gradient may be a ZeroTensor
+        # A copy: what NumPy looks into cannot be resized. And a gradient may be a ZeroTensor.
+        x, y = real.detach().clone().numpy(force=True), kit._array
         if x.dtype.kind == "f":
             self._coarsest = min(self._coarsest, x.dtype.itemsize)
         self.checks[kind] += 1

@@ -742,6 +742,44 @@ ONCE_WRONG = {
         *("c = a.t().expand(4, 2, 3)", "d = a.expand(4, 3, 2)", "e = torch.ones(1)"),
         "k = torch.autograd.grad(b, [c, d], torch.ones(2), materialize_grads=True)",
     ],
+    "which of equal elements are chosen": [
+        "a = torch.tensor([1., 3., 3., 1., 3., 1., 3.], requires_grad=True)",
+        *("b = a.topk(3)[1]", "b = a.topk(3, largest=False)[1]", "k = a.topk(5, sorted=False)"),
+        *(
+            "k[0].sum().backward()",
+            "b = torch.zeros(20).topk(5)[1]",
+            "b = torch.zeros(200).topk(3)[1]",
+        ),
+        *("k = torch.zeros(20).kthvalue(3)", "a.kthvalue(3)[0].backward()", "k = a.kthvalue(5)"),
+        *("c = torch.arange(80).reshape(2, 40) % 3", "k = c.mode(1)", "k = c.kthvalue(7, 1, True)"),
+        *("k = c.topk(9)", "k = c.topk(9, -1, False)", "k = c.topk(2, 0)", "d = a / (a - 1)"),
+        *("d[4] = d[6] = float('nan')", "k = d.mode()", "k = d.topk(2)", "k = d.kthvalue(6)"),
+        *("k = (torch.arange(500.) % 7).topk(100)", "k = (torch.arange(500.) % 7).topk(4)"),
+    ],
+    "values of one row that are added at many": [
+        *("a = torch.zeros(3, 3)", "b = torch.arange(3)", "c = torch.tensor([1.0, 2.0, 3.0])"),
+        *("d = a.index_put((b,), c, accumulate=True)", "a.index_put_((b,), c, True)"),
+        "a.index_put_((b, b), c[1], accumulate=True)",
+    ],
+    "and, or, not of a leaf, in place": [
+        *("a = torch.ones(2, requires_grad=True)", "a.logical_not_()", "a.logical_or_(a)"),
+        *("b = a[:]", "b.logical_and_(a)", "k = (a * 1).unbind()", "k[0].logical_xor_(a[0])"),
+        *("c = a * 1", "c.logical_not_()", "c.sum().backward()"),
+    ],
+    "indices along a dimension begin again at the end": [
+        *("a = torch.tensor([3.5, 3.0], requires_grad=True)", "b = torch.tensor([-3, 2, 5, -1])"),
+        *("c = a.take_along_dim(b, 0)", "c.sum().backward()", "c = a[:1].take_along_dim(b, -1)"),
+    ],
+    "nothing is added to or copied": [
+        *("a = torch.ones(2, 3)", "b = a.scatter_add(0, torch.ones(0).long(), a)"),
+        *("c = torch.tensor(True)", "b = c.scatter_add(0, torch.ones(2, 0).long(), c)"),
+        "b = a[0].index_copy(0, torch.tensor([1]), torch.tensor(2.0))",
+    ],
+    "refused: a number that is copied to two places": [
+        *("a = torch.ones(3)", "a.index_copy(0, torch.tensor([0, 1]), torch.tensor(2.0))"),
+        "a.index_copy(0, torch.tensor([0], dtype=torch.int32), torch.ones(1))",
+        "a.as_strided((0, 2), (1, -1))",
+    ],
 }
 
 

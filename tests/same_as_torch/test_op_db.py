@@ -38,11 +38,8 @@ PER_FUNCTION = 15  # of those in functions/, which are many
 DIFFERENT = {
     "arange": "steps are counted in floats here, also for whole numbers",
     "argsort": "PyTorch leaves open which of equal elements comes first",
-    "kthvalue": "PyTorch leaves open which of equal elements is found",
     "linspace": "PyTorch rounds each step down, not each number",
-    "mode": "PyTorch leaves open which of equal elements is found",
     "sort": "PyTorch leaves open which of equal elements comes first",
-    "topk": "PyTorch leaves open which of equal elements comes first",
 }
 # Only on float64: PyTorch's result is as far from the true one as the kit's.
 ROUNDED_OTHERWISE = {"logcumsumexp"}
