@@ -10,11 +10,14 @@ Read next: ``dtypes.py``.
 from __future__ import annotations
 
 import builtins
+import re
 import warnings
+from contextlib import suppress
 from functools import cache
+from string import Formatter
 from typing import Any
 
-__all__ = ["LinAlgError", "error", "operands_refused", "warn_of_cycle", "warn_of_grad"]
+__all__ = ["LinAlgError", "advice_on", "error", "operands_refused", "warn_of_cycle", "warn_of_grad"]
 __all__ += ["warn_of_list_key", "warn_of_old_mask", "warn_of_scalar", "warn_of_transpose"]
 __all__ += ["warn_of_arrays"]
 
@@ -24,6 +27,7 @@ class LinAlgError(RuntimeError):
 
 
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # so PyTorch calls it
+_LITERAL = 12  # a message with fewer letters of its own fits too many
 _OWN: dict[str, type[Exception]] = {"_LinAlgError": LinAlgError}
 
 
@@ -50,6 +54,63 @@ def error(key: str, **values: Any) -> Exception:
     exception: Exception = kind(f"{words}\n-> {advice}")
     exception.key = key  # type: ignore[attr-defined]
     return exception
+
+
+def advice_on(kind: str, words: str) -> str:
+    """Return what the kit advises where PyTorch raises an error; "" if the words do not tell.
+
+    Parameters
+    ----------
+    kind : str
+        The name of the error's class.
+    words : str
+        PyTorch's message.
+
+    Examples
+    --------
+    >>> advice_on("TypeError", "len() of a 0-d tensor")
+    'It holds one number: x.item().'
+    """
+    matches = [
+        (entry, match.groupdict())
+        for pattern, entry in _patterns()
+        if entry["raises"] == kind and (match := pattern.fullmatch(words))
+    ]
+    usual = [match for match in matches if "usual" in match[0]]
+    all_advice = [_filled(entry["advice"], known) for entry, known in usual or matches]
+    first = all_advice[0] if all_advice else []
+    return " ".join(s for s in first if all(s in advice for advice in all_advice))
+
+
+def _filled(advice: str, known: dict[str, str]) -> list[str]:
+    """Return those sentences of an advice that need no more than is known."""
+    sentences: list[str] = []
+    for sentence in re.split(r"(?<=[.!?]) ", advice):
+        with suppress(AttributeError, LookupError, ValueError):
+            sentences.append(sentence.format(**known))
+    return sentences
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], dict[str, str]]]:
+    """Return what the words of each error look like."""
+    from importlib.resources import files
+
+    folder = files("autodiff_kit").joinpath("messages")
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
+    patterns: list[tuple[re.Pattern[str], dict[str, str]]] = []
+    for entry in (e for name in names for e in _catalogue(name.removesuffix(".toml")).values()):
+        pattern, known, size = "", set[str](), 0
+        for text, field, _, _ in Formatter().parse(entry["words"]):
+            pattern, size = pattern + re.escape(text), size + len(text)
+            if field is None:
+                continue
+            is_new = field.isidentifier() and field not in known
+            pattern += f"(?P<{field}>.+?)" if is_new else ".+?"
+            known.add(field)
+        if size >= _LITERAL:
+            patterns.append((re.compile(pattern, re.DOTALL), entry))
+    return patterns
 
 
 @cache

@@ -7,6 +7,8 @@ result is given, to its operands and to the loops that it runs in. Read next: ``
 from __future__ import annotations
 
 import ast
+import re
+from contextlib import suppress
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -19,10 +21,12 @@ __all__ = [
     "Source",
     "Span",
     "is_within",
+    "parse",
     "read_source",
     "source_of",
 ]
 
+_MAGIC_LINE = re.compile(r"^([ \t]*)(?:[\w, ]*= *)?[%!].*$", re.MULTILINE)
 Span = tuple[int, int, int, int]  # line, column, end line, end column; columns count bytes
 
 _COMPREHENSIONS = {
@@ -103,10 +107,20 @@ class Loop:
 
 
 class Source:
-    """One cell or file with what its syntax tree tells."""
+    """One cell or file with what its syntax tree tells.
+
+    Attributes
+    ----------
+    lines : tuple of str
+        What Python runs.
+    shown : tuple of str
+        What the learner wrote: ``%time y = f(x)``, of which IPython makes a call.
+    """
 
     def __init__(self, index: int, lines: tuple[str, ...]) -> None:
-        self.index, self.lines = index, lines
+        self.index, self.lines, self.shown = index, lines, lines
+        self._magics: dict[int, tuple[int, int, int]] = {}  # by line: start, end, end in `shown`
+        self._whole: Span | None = None  # of what Python runs as one line
         self.names: dict[Span, str] = {}
         self.operands: dict[Span, tuple[str, ...]] = {}
         self.parts: dict[Span, tuple[str, ...]] = {}
@@ -120,11 +134,28 @@ class Source:
             tree = ast.parse("".join(lines))
         except (SyntaxError, ValueError):
             return  # such as a file with a magic in it; lines are still known
+        self._show_magics(tree)
         waiting: list[Any] = [tree]
         while waiting:
             node = waiting.pop()
             self._look(node)
             waiting += ast.iter_child_nodes(node)
+
+    def _show_magics(self, tree: ast.Module) -> None:
+        """Undo what IPython does to lines such as ``%time y = f(x)`` and ``!pip list``."""
+        shown = [*self.lines]
+        for node in ast.walk(tree) if "get_ipython()" in "".join(self.lines) else ():
+            call: Any = node.value if isinstance(node, ast.Expr | ast.Assign) else None
+            text = "" if call is None else _magic(ast.unparse(call))
+            if text.startswith("%%"):  # a whole cell, which Python runs as one line
+                shown = text.splitlines(keepends=True)
+                self._whole = (1, 0, len(shown), len(shown[-1].rstrip("\n")))
+            elif text and call.lineno == call.end_lineno:
+                start, end, row = call.col_offset, call.end_col_offset, call.lineno - 1
+                line = shown[row].encode()
+                self._magics[call.lineno] = start, end, start + len(text.encode())
+                shown[row] = (line[:start] + text.encode() + line[end:]).decode()
+        self.shown = tuple(shown)
 
     def _look(self, node: Any) -> None:
         if isinstance(node, ast.Assign):
@@ -143,7 +174,7 @@ class Source:
             self._operate(node, node.operand)
         elif isinstance(node, ast.Call):
             of = [node.func.value] if isinstance(node.func, ast.Attribute) else []
-            self._operate(node, *of, *node.args)
+            self._operate(node, *of, *node.args, *(k.value for k in node.keywords))
             name = "reduce" if getattr(node.func, "attr", "") == "reduce" else node.func
             if getattr(name, "id", name) in _CALL_BACK:
                 self.calls_back.add(span_of(node))
@@ -256,7 +287,9 @@ class Source:
         return [x for x in loops if any(span in x.steps or x.surrounds(span) for span in spans)]
 
     def where(self, span: Span) -> Where:
-        """Turn byte columns into characters."""
+        """Turn byte columns into characters of what is shown."""
+        if self._whole is not None:
+            return [self.index, *self._whole]
         line, column, end_line, end_column = span
         return [
             self.index,
@@ -267,13 +300,17 @@ class Source:
         ]
 
     def _characters(self, line: int, column: int) -> int:
-        text = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
+        text = self.shown[line - 1] if 0 < line <= len(self.shown) else ""
+        if line in self._magics:
+            start, end, end_shown = self._magics[line]
+            if column > start:
+                column = min(column, end_shown) if column < end else column - end + end_shown
         return column if text.isascii() else len(text.encode()[:column].decode(errors="ignore"))
 
     def text(self, where: Where) -> str:
         """Return the characters at ``where``, on one line and without comments."""
         _, line, column, end_line, end_column = where
-        lines = list(self.lines[line - 1 : end_line])
+        lines = list(self.shown[line - 1 : end_line])
         lines[-1] = lines[-1][:end_column]
         lines[0] = lines[0][column:]
         if len(lines) > 1 and "#" in "".join(lines):
@@ -282,8 +319,7 @@ class Source:
                 return ast.unparse(tree)
             except SyntaxError:
                 pass
-        text = " ".join(" ".join(lines).split())
-        return _magic(text) if text.startswith("get_ipython().run_") else text
+        return " ".join(" ".join(lines).split())
 
 
 @lru_cache(maxsize=32)
@@ -292,11 +328,29 @@ def source_of(index: int, lines: tuple[str, ...]) -> Source:
     return Source(index, lines)
 
 
+_MAGICS = {"run_line_magic": "%", "run_cell_magic": "%%", "system": "!", "getoutput": "!"}
+
+
 def _magic(text: str) -> str:
-    """Return ``%time y = x * x`` for what IPython has made of that."""
+    """Return ``%time y = x * x`` for the call that IPython has made of that; "" for another."""
+    if not text.startswith("get_ipython()."):
+        return ""
     call: Any = ast.parse(text, mode="eval").body
-    parts = [str(part.value) for part in call.args if isinstance(part, ast.Constant)]
-    return "%" * (1 + ("cell" in call.func.attr)) + " ".join(parts)
+    sign = _MAGICS.get(getattr(getattr(call, "func", None), "attr", ""), "")
+    parts = (
+        [str(part.value) for part in call.args if isinstance(part, ast.Constant)] if sign else []
+    )
+    line, body = " ".join(parts[:2]).rstrip(), "".join(f"\n{part}" for part in parts[2:])
+    return sign + line + body
+
+
+def parse(text: str) -> ast.Module | None:
+    """Return the syntax tree of a source as it is shown, where lines may be IPython's own."""
+    with suppress(SyntaxError, ValueError):
+        return ast.parse(text)
+    with suppress(SyntaxError, ValueError):
+        return ast.parse(_MAGIC_LINE.sub(r"\1pass", text))
+    return None
 
 
 def read_source(filename: str) -> Source | None:

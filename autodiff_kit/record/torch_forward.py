@@ -307,7 +307,7 @@ class TorchRecorder(TorchInside):
         metadata[self._key] = {index: number}
         if entry.get("again"):
             return
-        entry["saved"] = self._saved(node, entry, schema)
+        entry["saved"] = entry["saved"] or self._saved(node, entry, schema)
         self._hook(node)
 
     # -- changes in place ------------------------------------------------------------------------
@@ -341,10 +341,12 @@ class TorchRecorder(TorchInside):
                 self._tell_change(self._number(base, scope), how, base, place)
             return
         self._pending.pop()
-        inputs = self._nodes[number]["inputs"][1:]
+        entry = self._nodes[number]
+        saved, inputs = self._saved_inside(entry, tensor), entry["inputs"][1:]
         del self._nodes[number], self._events[-1]
         self._names.pop(number, None)
         self._write_into_view(base, tensor, numbers[id(tensor)], inputs, how, at)
+        self._nodes[number]["saved"] = saved
 
     def _write_into_view(
         self, base: Any, view: Any, before: int, inputs: list[Input], how: str, at: Any

@@ -11,8 +11,11 @@ import re
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from math import prod
 from types import FrameType
 from typing import Any
+
+import numpy as np
 
 from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.entries import UNSEEN
@@ -27,6 +30,7 @@ __all__ = ["TorchNotes"]
 
 # What the node of a normalization calls what the kit's has saved, too.
 _MEANS = {"result1": "own_mean", "result2": "own_stretch"}
+_RESULTS = ("indices", "total_weight")  # these have words of their own
 _THREADS = re.compile(r"[Tt]hread|Executor")
 
 
@@ -150,7 +154,7 @@ class TorchNotes(Changes):
             return self._packed(entry, now)
         args = tuple([i["arg"] for i in inputs])
         kept: list[tuple[str, list[tuple[int, int]]]] = []  # names and extents; numbers have none
-        for attribute, name in self._attributes(node.__class__, schema, args):
+        for attribute, name in self._attributes(node.__class__, schema, entry["op"], args):
             try:
                 value = getattr(node, attribute)
             except RuntimeError:
@@ -187,44 +191,71 @@ class TorchNotes(Changes):
         return entries
 
     def _attributes(
-        self, kind: type, schema: Schema | None, args: tuple[str, ...]
+        self, kind: type, schema: Schema | None, op: str | None, args: tuple[str, ...]
     ) -> Sequence[tuple[str, str]]:
         """Return where a node keeps something, and what the op calls that."""
-        key = kind, schema, args
+        key = kind, schema, op, args
         if key not in self._attributes_of:
-            names = [] if schema is None else list(schema.arguments)
+            inputs = {} if schema is None else schema.inputs_of(str(op))
+            returns = [] if schema is None else schema.returns
             pairs = self._attributes_of[key] = []
             for attribute in sorted(vars(kind)):
                 if not attribute.startswith("_saved_") or "_sym_" in attribute:
                     continue
                 name = attribute.removeprefix("_saved_")
-                if name in ("result", "out", "values"):
+                if name in ("result", "out"):
                     name = "out"
-                elif name not in args and name in names and names.index(name) < len(args):
-                    name = args[names.index(name)]
+                elif name in inputs or name in args:
+                    name = inputs.get(name, name)
+                elif name in returns and name not in _RESULTS:
+                    place = returns.index(name)
+                    name = f"result{place}" if place else "out"
                 elif schema is not None and "_norm" in schema.name:
                     name = _MEANS.get(name, name)
-                pairs.append((attribute, name))
+                pairs.append((attribute, "out" if name == "result0" else name))
         return self._attributes_of[key]
 
     def _packed(self, entry: NodeRecord, hooks: Any) -> list[Saved]:
         """Return what the rules read and hooks have packed: for a checkpoint, nothing is kept."""
         module = getattr(hooks[0], "__module__", "") if hooks else ""
         by: Packer = "checkpoint" if module == "torch.utils.checkpoint" else "hook"
+        sources = {i["arg"]: i for i in entry["inputs"]}
+        saved: list[Saved] = []
+        for name, args in self._readers(entry).items():
+            if name == "out" or "node" in sources.get(name, ()):
+                saved.append({"name": name, "for": args, "bytes": 0, "by": by})
+            elif name in sources:  # no hook is called with a number
+                saved.append({"name": name, "for": args, "bytes": 0})
+        return saved
+
+    def _saved_inside(self, entry: NodeRecord, view: Any) -> list[Saved]:
+        """Return what is saved by an op that changes a view: its node is hidden in the base's."""
+        sources = {i["arg"]: i for i in entry["inputs"]}
+        size = extent(view)[1]
+        saved: list[Saved] = []
+        for name, args in self._readers(entry).items():
+            if name == "x":  # PyTorch copies it, as it is about to change
+                saved.append({"name": "before", "for": args, "bytes": size})
+            elif name == "out":
+                saved.append({"name": "out", "for": args, "bytes": size})
+            elif name in sources:
+                number = sources[name].get("node")
+                value = None if number is None else self._nodes[number]["value"]
+                own = (
+                    0 if value is None else prod(value["shape"]) * np.dtype(value["dtype"]).itemsize
+                )
+                saved.append({"name": name, "for": args, "bytes": own})
+        return saved
+
+    def _readers(self, entry: NodeRecord) -> dict[str, list[str]]:
+        """Return which arguments have a rule that reads something, by what that is."""
         reads = self._reads(entry)
         readers: dict[str, list[str]] = {}
         for source in entry["inputs"]:
             if self._is_wanted(source):
                 for name in reads.get(source["arg"].split("[")[0], ()):
                     readers.setdefault(name, []).append(source["arg"])
-        sources = {i["arg"]: i for i in entry["inputs"]}
-        saved: list[Saved] = []
-        for name, args in readers.items():
-            if name == "out" or "node" in sources.get(name, ()):
-                saved.append({"name": name, "for": args, "bytes": 0, "by": by})
-            elif name in sources:  # no hook is called with a number
-                saved.append({"name": name, "for": args, "bytes": 0})
-        return saved
+        return readers
 
     def _reads(self, entry: NodeRecord) -> dict[str, list[str]]:
         """Return what the rules of an op read, by its arguments."""

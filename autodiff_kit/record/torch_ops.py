@@ -106,11 +106,13 @@ class Schema:
         What is recorded of it, by the kit's name.
     layouts : dict
         How ``bind`` reads the arguments, by the kit's name and how many there are.
+    returns : list of str
+        What PyTorch calls the results.
     """
 
     __slots__ = (
         *("arguments", "func", "is_mutable", "is_operation", "layouts", "name", "names", "ops"),
-        "overload",
+        *("overload", "returns"),
     )
 
     def __init__(self, func: Any) -> None:
@@ -120,9 +122,16 @@ class Schema:
         self.is_mutable = schema.is_mutable
         self.is_operation = self.name[:6] == "aten::" and self.name[6:] not in NO_OPERATION
         self.arguments: Params = {a.name: a.default_value for a in schema.arguments}
+        self.returns = [result.name for result in schema.returns]
         self.names: dict[str, str] = {}
         self.ops: dict[str, OpRecord] = {}
         self.layouts: dict[tuple[str, int], _Layout] = {}
+
+    def inputs_of(self, name: str) -> dict[str, str]:
+        """Return what the kit's op calls PyTorch's arguments that are its inputs."""
+        order = list(self.arguments)
+        layouts = [layout for (op, _), layout in self.layouts.items() if op == name]
+        return {order[i]: arg for layout in layouts for arg, i in (*layout.inputs, *layout.more)}
 
 
 _schemas: dict[int, Schema] = {}  # by the operation's id: its hash is computed in Python

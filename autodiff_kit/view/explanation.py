@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from autodiff_kit.errors import advice_on
 from autodiff_kit.record.events import ErrorRecord, RecordingData
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.payload import Explanation, Place
@@ -39,7 +40,8 @@ def explain(recording: RecordingData, outline: Outline) -> Explanation:
     story = cause(recording)
     if story is None:
         place = Place(words="The code stopped here.", where=error["where"], node=None)
-        fix = " ".join(" ".join(advice).split())
+        hint = " ".join(advice) or advice_on(error["type"], message)  # PyTorch has none
+        fix = " ".join(hint.split())
         return Explanation(error=error["type"], title="", places=[place], fix=fix, message=message)
     title, chapters, fix = story
     places = [

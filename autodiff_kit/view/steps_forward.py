@@ -14,6 +14,7 @@ from typing import Any
 
 from autodiff_kit.record.events import Branch, Made, Modified, NodeRecord, RecordingData, Where
 from autodiff_kit.record.notes import OVERWRITING
+from autodiff_kit.record.source_tree import parse
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import NAME, Names
 from autodiff_kit.view.optimizer_words import optimizer_step
@@ -337,11 +338,7 @@ class ForwardSteps(Steps):
 
 def _conditions(lines: Sequence[str]) -> Iterator[tuple[tuple[int, ...], Sequence[str]]]:
     """Yield the places of whole conditions, and what follows from them."""
-    try:
-        tree = ast.parse("\n".join(lines))
-    except (SyntaxError, ValueError):
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(parse("\n".join(lines)) or ast.Module([], [])):
         match node:
             case ast.While():
                 after = ["while", "the body runs", "the loop ends"]

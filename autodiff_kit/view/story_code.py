@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Any
 
 from autodiff_kit.record.events import ErrorRecord, Event, NodeRecord, RecordingData
+from autodiff_kit.record.source_tree import parse
 
 __all__ = ["Code", "Where", "span_of"]
 
@@ -52,10 +53,7 @@ class Code:
     def walk(self, source: int) -> list[Any]:
         """Return all nodes of a source's syntax tree: the same ones each time."""
         if source not in self._trees:
-            try:
-                tree = ast.parse(self.recording["sources"][source]["text"])
-            except SyntaxError:
-                tree = ast.Module([], [])
+            tree = parse(self.recording["sources"][source]["text"]) or ast.Module([], [])
             self._trees[source] = list(ast.walk(tree))
         return self._trees[source]
 

@@ -47,6 +47,8 @@ _SAVED = {
     "target": "the target",
     "indices": "the indices",
     "positions": "the positions",
+    "before": "the view as it was",
+    "weight": "the weights of the classes",
 }
 
 # -- one node -----------------------------------------------------------------------------------
@@ -208,7 +210,9 @@ def saved_name(name: str) -> str:
     """Return what is saved beside the inputs and the result, in words."""
     if name.startswith("result"):  # of an op that only PyTorch has
         return "a further result"
-    return "what forward saved" if name.startswith("saved_tensors") else _SAVED.get(name, name)
+    if name.startswith("saved_tensors"):
+        return "what forward saved"
+    return _SAVED.get(name) or f"the {name.replace('_', ' ')}"
 
 
 def _size(what: str, size: int) -> str:

@@ -20,6 +20,7 @@ from autodiff_kit.record.events import (
     ScopeRecord,
     SourceRecord,
 )
+from autodiff_kit.record.source_tree import parse
 
 __all__ = ["COMMUTE", "Written"]
 
@@ -200,10 +201,7 @@ class _Source(NamedTuple):
 def _read(text: str) -> _Source:
     """Return the lines of a source, and where its expressions are."""
     lines = [line.encode() for line in text.split("\n")]
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError):  # such as a cell with a magic in it
-        tree = ast.Module([], [])
+    tree = parse(text) or ast.Module([], [])
     kinds = ast.BinOp | ast.Compare | ast.AugAssign | ast.Call
     nodes = list(ast.walk(tree))
     return _Source(

@@ -258,3 +258,46 @@ def test_loading_twice_changes_nothing(shell) -> None:
     shell.run_cell("%reload_ext autodiff_kit\nimport autodiff_kit.widgets")
 
     assert shell.input_transformers_cleanup == before
+
+
+MAGICS = """x = torch.ones(2, requires_grad=True)
+%time q = x*x
+if q.sum() > 0:
+    !echo \u00e9 \u00e9
+    z = q * 2; é = 3; w = z*q
+h = %timeit -n1 -r1 -o q*4
+y = 2*x
+"""
+
+
+def lit(recording) -> list[str]:
+    texts = []
+    for node in recording.nodes:
+        _, line, column, end_line, end_column = node["where"]
+        lines = recording.sources[0]["text"].splitlines()[line - 1 : end_line]
+        lines[-1] = lines[-1][:end_column]
+        texts.append("\n".join(lines)[column:])
+    return texts
+
+
+def test_lines_that_ipython_rewrites_are_shown_as_they_were_written(shell) -> None:
+    run(shell, "%%step run\n" + MAGICS)
+
+    recording = shell.user_ns["run"]
+    assert recording.sources[0]["text"] == MAGICS
+    assert lit(recording) == [
+        *("torch.ones(2, requires_grad=True)", "%time q = x*x", "q.sum()", "q.sum() > 0"),
+        *("q * 2", "z*q", "%timeit -n1 -r1 -o q*4", "2*x"),
+    ]
+    told = [frame["caption"] for frame in build(recording).frames]
+    assert any(c.startswith("if tests q.sum() > 0: it is True, so the body runs") for c in told)
+    assert told[-1].startswith("y = 2*x: multiply"), told[-1]
+
+
+def test_a_cell_magic_in_the_cell_is_shown_as_it_was_written(shell) -> None:
+    body = "%%time\nx = torch.ones(2, requires_grad=True)\ny = x*2\n"
+    run(shell, "%%step run\n" + body)
+
+    recording = shell.user_ns["run"]
+    assert recording.sources[0]["text"] == body
+    assert set(lit(recording)) == {body.rstrip()}

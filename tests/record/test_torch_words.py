@@ -1,0 +1,114 @@
+"""What is said of PyTorch's nodes and errors: in the learner's words, or the kit's."""
+
+import re
+from typing import Any
+
+import pytest
+
+import autodiff_kit as ak
+from autodiff_kit.record import Recording
+from autodiff_kit.view import build
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.text import facts
+from tests.parity import require_torch
+from tests.record.cells import cell
+from tests.record.test_real_torch import LIBRARIES, V, recorded
+
+torch = require_torch()
+pytestmark = pytest.mark.parity
+
+
+def saved_at(rec: Recording, node: dict[str, Any]) -> set[str]:
+    """Return what the inspector calls the things that a node saves."""
+    data = rec.to_dict()
+    lines = dict(facts(data, [node["id"]], Names(data)))["saved"].split("\n")
+    return {re.split(r" = | \((?=\d+ byte)| \[|(?<=result) ", line)[0] for line in lines}
+
+
+@LIBRARIES
+@pytest.mark.parametrize(
+    ("call", "things"),
+    [
+        ("F.nll_loss(torch.log_softmax(x, 0), t)", {"log_softmax(x, 0)", "t"}),
+        ("F.cross_entropy(x, t, weight=w)", {"x - log(sum(exp(x)))", "t", "w"}),
+        ("F.cross_entropy(input=x, target=t)", {"x - log(sum(exp(x)))", "t"}),
+        ("2 ** x", {"x", "its result"}),
+    ],
+)
+def test_what_is_saved_has_the_learners_names(call: str, things: set[str], library: Any) -> None:
+    start = "F = torch.nn.functional\nt = torch.tensor(1)\nw = torch.tensor([1., 3.])\n"
+    rec = recorded(V + start + f"out = {call}", library)
+
+    whole = "the sum of the weights of the classes"  # PyTorch's node keeps it
+    assert saved_at(rec, rec.nodes[-1]) - {whole} == things
+
+
+SAVED_RESULTS = {
+    "torch.linalg.svd(x @ x.T)[1].sum()": {"its result", "a further result"},
+    "torch.linalg.qr(x).R.sum()": {"its result", "a further result"},
+    "torch.linalg.inv(x).sum()": {"its result"},
+    "torch.nn.functional.logsigmoid(x).sum()": {"x", "a further result"},
+}
+
+
+@pytest.mark.parametrize("call", SAVED_RESULTS)
+def test_a_result_that_is_saved_is_called_so(call: str) -> None:
+    rec = recorded(f"x = torch.tensor([[1., 2.], [3., 5.]], requires_grad=True)\nout = {call}")
+
+    saved = set().union(*(saved_at(rec, node) for node in rec.nodes if node["saved"]))
+    assert SAVED_RESULTS[call] <= saved
+    assert all(re.match(r"x|its result|a further|the (number|indices)", what) for what in saved)
+
+
+@pytest.mark.parametrize(
+    ("change", "saved"),
+    [
+        ("y.mul_(2)", "the number 2 (the rule for x1 reads it)"),
+        (
+            "y *= w",
+            "w = [1., 1.] (the rule for x1 reads it) and the view as it was (the rule for w",
+        ),
+        ("y.exp_()", "its own result (the rule for x1 reads it)"),
+        ("y.sin_()", "the view as it was (the rule for x1 reads it)"),
+        ("y.add_(2)", ""),
+    ],
+)
+def test_a_write_into_a_view_saves_what_its_rule_reads(change: str, saved: str) -> None:
+    start = "w = torch.ones(2, requires_grad=True)\nx = torch.ones(3, requires_grad=True) * 1\n"
+    rec = recorded(start + f"y = x[1:]\n{change}\nx.sum().backward()")
+
+    told = [f["caption"] for f in build(rec).frames]
+    (caption,) = (c for c in told if c.startswith("x2, changed by"))
+    assert (f"saves {saved}" in caption) if saved else "saves nothing" in caption
+    assert any(
+        c.endswith("Write into a view no longer keeps " + saved.split(" (")[0] + ".") for c in told
+    ) == (saved.count("rule") == 1)
+
+
+ERRORS = {
+    "torch.ones(2, 3) @ torch.ones(2, 3)": "The columns of the left matrix must be as many",
+    "torch.ones(3) + torch.ones(4)": "Compared from the right, sizes must be equal or 1.",
+    "torch.cat([torch.ones(2, 3), torch.ones(3)])": "cat joins along an existing dimension",
+    "torch.ones(2, 2) @ torch.ones(2, 2).double()": "A product does not convert its operands",
+    "if torch.ones(2): pass": "`if` needs one answer",
+}
+
+
+@LIBRARIES
+@pytest.mark.parametrize("line", ERRORS)
+def test_an_error_has_the_same_advice_from_both(line: str, library: Any) -> None:
+    rec = recorded(f"x = torch.ones(1, requires_grad=True)\n{line}", library)
+
+    assert ERRORS[line] in build(rec).frames[-1]["explanation"]["fix"]
+
+
+@pytest.mark.parametrize("line", ["torch.ones(2)[5]", "torch.embedding(torch.ones(2, 2), x)"])
+def test_words_of_several_errors_get_no_advice_of_one(line: str) -> None:
+    start = "x = torch.tensor([7])\n"
+    try:
+        with ak.record(torch) as rec:
+            cell(start + line, {"torch": torch})
+    except IndexError:
+        pass
+
+    assert build(rec).frames[-1]["explanation"]["fix"] == ""
