@@ -9,7 +9,6 @@ from typing import Protocol
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view import text
-from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.heat import heat
 from autodiff_kit.view.names import Names
@@ -44,7 +43,7 @@ def browser_payload(picture: _Steppable, recording: RecordingData, names: Names)
             inputs[edge.target].append(edge.source)
             consumers[edge.source].append(edge.target)
     nodes: dict[str, BoxPayload] = {}
-    parts, inside = open_parts(picture.outline)
+    parts, inside, _ = picture.opened_parts
     for box, words in zip(picture.outline.boxes, picture.texts, strict=True):
         record = recording["nodes"][box.nodes[-1]]
         folded = box.kind == "fold"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from autodiff_kit.view.chips import Chip
+from autodiff_kit.view.crumbs import OpenParts
 from autodiff_kit.view.layout import Layout
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.payload import BoxText, Frame, SourceLines, State
@@ -26,6 +27,7 @@ class Drawn(Protocol):
     sources: list[SourceLines]
     edge_labels: dict[str, str]
     chips: dict[str, Chip]
+    opened_parts: OpenParts
 
     def state(self, step: int) -> State:
         """Return what is drawn differently at a step."""

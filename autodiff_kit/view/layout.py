@@ -18,9 +18,11 @@ the same graph is always drawn the same way. Read next: ``rank.py``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import pairwise, product
 
+from autodiff_kit.view.enclosures import bands, by_first_use, frames, stacks
 from autodiff_kit.view.order import order
 from autodiff_kit.view.parts import connected, shelve
 from autodiff_kit.view.place import place
@@ -29,12 +31,15 @@ from autodiff_kit.view.route import Layout, Point, Size, route
 
 __all__ = ["Layout", "Point", "Size", "crossings", "layout"]
 
+EDGE = 6.0  # px between a frame and the edge of the picture
+
 
 def layout(
     nodes: Sequence[Size],
     edges: Sequence[Edge],
     labels: Sequence[Size | None] = (),
     rounds: Sequence[Sequence[Sequence[int]]] = (),
+    groups: Sequence[Sequence[int]] = (),
 ) -> Layout:
     """Lay a graph out in rows, top to bottom.
 
@@ -48,6 +53,8 @@ def layout(
         For each edge, the room to keep free on it; empty for none at all.
     rounds : sequence of sequences of node numbers in groups
         Groups of nodes, each of which stands wholly below the one before it.
+    groups : sequence of node numbers
+        Nodes to draw a frame around; the frame around another one comes before it.
 
     Returns
     -------
@@ -69,7 +76,37 @@ def layout(
                 f"edge {(source, target)} does not lead from an earlier node to a later one "
                 f"of {len(nodes)} nodes. Number the nodes in the order of their creation."
             )
-    return _with_labels(nodes, edges, labels or [None] * len(edges), rounds)
+    labels = labels or [None] * len(edges)
+    drawing = _with_labels(nodes, edges, labels, rounds, groups)
+    apart: list[int] = []
+    while strangers := [k for k, at in enumerate(drawing.frames) if not at and k not in apart]:
+        apart += strangers
+        drawing = _stacked(nodes, edges, labels, rounds, groups, apart)
+    return drawing
+
+
+def _stacked(
+    nodes: Sequence[Size],
+    edges: Sequence[Edge],
+    labels: Sequence[Size | None],
+    rounds: Sequence[Sequence[Sequence[int]]],
+    groups: Sequence[Sequence[int]],
+    apart: Sequence[int],
+) -> Layout:
+    """Lay out a graph in which nothing stands beside some of the frames, in the frame around."""
+    sequence = by_first_use(len(nodes), edges, groups)
+    place_of = {v: k for k, v in enumerate(sequence)}
+    own = [sorted(place_of[v] for v in group) for group in groups]
+    in_time = [[sorted(place_of[v] for v in block) for block in loop] for loop in rounds]
+    drawing = _with_labels(
+        [nodes[v] for v in sequence],
+        [(place_of[a], place_of[b]) for a, b in edges],
+        labels,
+        in_time,
+        own,
+        apart,
+    )
+    return replace(drawing, positions=[drawing.positions[place_of[v]] for v in range(len(nodes))])
 
 
 def _layout(
@@ -77,6 +114,7 @@ def _layout(
     edges: Sequence[Edge],
     on_edges: Collection[int],
     below: Sequence[Edge],
+    groups: Sequence[Sequence[int]],
 ) -> Layout:
     """Lay out a graph, some of whose nodes are labels that an edge runs through."""
     parts = connected(len(nodes), (*edges, *below))
@@ -94,8 +132,11 @@ def _layout(
             [(place_of[edges[e][0]], place_of[edges[e][1]]) for e in own],
             {place_of[v] for v in part if v in on_edges},
             order_of_time,
+            [[place_of[v] for v in group if part_of[v] == number] for group in groups],
         )
-        for part, own, order_of_time in zip(parts, edges_of, below_of, strict=True)
+        for number, (part, own, order_of_time) in enumerate(
+            zip(parts, edges_of, below_of, strict=True)
+        )
     ]
     corners, width, height = shelve([(d.width, d.height) for d in drawings])
     positions: list[Point] = [(0.0, 0.0)] * len(nodes)
@@ -113,8 +154,11 @@ def _with_labels(
     edges: Sequence[Edge],
     labels: Sequence[Size | None],
     rounds: Sequence[Sequence[Sequence[int]]],
+    groups: Sequence[Sequence[int]],
+    apart: Collection[int] = (),
 ) -> Layout:
     """Lay out a graph in which a label is a box that its edge runs through."""
+    between = {e for loop in rounds for e in _between(loop, edges)}
     into: list[list[int]] = [[] for _ in nodes]
     for e, (source, target) in enumerate(edges):
         # Between two rounds a label stands above all that is in the second one.
@@ -124,7 +168,7 @@ def _with_labels(
     node_at: list[int] = []
     label_at: dict[int, int] = {}
     for v, size in enumerate(nodes):
-        for e in into[v]:
+        for e in sorted(into[v], key=lambda e: e not in between):
             if (label := labels[e]) is not None:
                 label_at[e] = len(items)
                 items.append(label)
@@ -136,46 +180,82 @@ def _with_labels(
         ends = [node_at[source], *([label_at[e]] if e in label_at else []), node_at[target]]
         pieces_of.append(list(range(len(pieces), len(pieces) + len(ends) - 1)))
         pieces += pairwise(ends)
-    below = _in_time(rounds, edges, node_at, label_at)
-    drawing = _layout(items, pieces, set(label_at.values()), below)
+
+    def with_labels(group: Collection[int]) -> list[int]:
+        """Return the items of nodes: what a line brings stands with what it leads to."""
+        leading = (
+            item
+            for e, item in label_at.items()
+            if edges[e][1] in group and (e not in between or edges[e][0] in group)
+        )
+        return [*(node_at[v] for v in group), *leading]
+
+    members = [with_labels(group) for group in groups]
+    in_time: list[list[list[int]]] = []
+    for loop in rounds:
+        ends_of = _between(loop, edges)
+        in_time.append([with_labels(loop[0])])
+        for k, own in enumerate(loop[1:]):
+            next_to = [
+                label_at[e] for e, at in ends_of.items() if at == (k, k + 1) and e in label_at
+            ]
+            in_time[-1] += [next_to, with_labels(own)]
+    below = _one_below_other([*in_time, *stacks(members, apart, len(items))], pieces)
+    drawing = _layout(items, pieces, set(label_at.values()), below, members)
+    drawing = _with_frames(drawing, items, members)
     routes = [[point for p in own for point in drawing.routes[p]] for own in pieces_of]
     middles: list[Point | None] = [None] * len(edges)
     for e, item in label_at.items():
         (x, y), (width, height) = drawing.positions[item], items[item]
         middles[e] = (x + width / 2, y + height / 2)
     positions = [drawing.positions[item] for item in node_at]
-    return Layout(positions, routes, drawing.width, drawing.height, middles)
+    return replace(drawing, positions=positions, routes=routes, labels=middles)
 
 
-def _in_time(
-    rounds: Sequence[Sequence[Sequence[int]]],
-    edges: Sequence[Edge],
-    node_at: Sequence[int],
-    label_at: Mapping[int, int],
+def _with_frames(drawing: Layout, sizes: Sequence[Size], groups: Sequence[Sequence[int]]) -> Layout:
+    """Draw frames, and move all so far that they are in sight."""
+    if not groups:
+        return drawing
+    rects = [(x, y, x + w, y + h) for (x, y), (w, h) in zip(drawing.positions, sizes, strict=True)]
+    around = frames(groups, rects)
+    clean = [rect for rect in around if rect]
+    dx = max([0.0, *(EDGE - rect[0] for rect in clean)])
+    dy = max([0.0, *(EDGE - rect[1] for rect in clean)])
+    return Layout(
+        [(x + dx, y + dy) for x, y in drawing.positions],
+        [[(x + dx, y + dy) for x, y in route] for route in drawing.routes],
+        max([drawing.width, *(rect[2] + EDGE for rect in clean)]) + dx,
+        max([drawing.height, *(rect[3] + EDGE for rect in clean)]) + dy,
+        frames=[r and (r[0] + dx, r[1] + dy, r[2] + dx, r[3] + dy) for r in around],
+    )
+
+
+def _between(loop: Sequence[Sequence[int]], edges: Sequence[Edge]) -> dict[int, tuple[int, int]]:
+    """Return the edges that lead from one round of a loop to another, with the two rounds."""
+    round_of = {v: k for k, own in enumerate(loop) for v in own}
+    ends = [(round_of.get(a, -1), round_of.get(b, -1)) for a, b in edges]
+    return {e: (a, b) for e, (a, b) in enumerate(ends) if -1 < a != b > -1}
+
+
+def _one_below_other(
+    stacks: Sequence[Sequence[Sequence[int]]], edges: Sequence[Edge]
 ) -> list[Edge]:
-    """Return which items stand below which, so that each round is below the one before it.
-
-    Labels between two rounds are below the first and above the second.
-    """
+    """Return what stands below what, so that each group of a stack is below the one before it."""
     below: dict[Edge, None] = {}
-    for loop in rounds:
-        groups = [set(own) for own in loop]
-        for upper, lower in pairwise(groups):
+    for groups in stacks:
+        for upper, lower in pairwise(set(group) for group in groups if group):
             ends = upper - {a for a, b in edges if a in upper and b in upper}
             starts = lower - {b for a, b in edges if a in lower and b in lower}
-            uppers, lowers = [node_at[v] for v in ends], [node_at[v] for v in starts]
-            between = [
-                label_at[e]
-                for e, (a, b) in enumerate(edges)
-                if e in label_at and a in upper and b in lower
-            ]
-            for pair in (*product(uppers, between or lowers), *product(between, lowers)):
-                below[pair] = None
-    return sorted((a, b) for a, b in below if a < b)
+            below |= dict.fromkeys((a, b) for a, b in product(ends, starts) if a < b)
+    return sorted(below)
 
 
 def _draw(
-    nodes: Sequence[Size], edges: Sequence[Edge], labels: set[int], below: Sequence[Edge]
+    nodes: Sequence[Size],
+    edges: Sequence[Edge],
+    labels: set[int],
+    below: Sequence[Edge],
+    groups: Sequence[Sequence[int]],
 ) -> Layout:
     """Lay out one connected part, its top left corner at (0, 0)."""
     if len(nodes) == 1:
@@ -183,7 +263,13 @@ def _draw(
     web = rank(len(nodes), edges, below)
     widths = [w for w, _ in nodes] + [0.0] * (len(web.row) - len(nodes))
     rows = order(web)
-    return route(nodes, edges, web, rows, place(web, rows, widths), labels)
+    groups = [group for group in groups if group]
+    inside = [frozenset(k for k, g in enumerate(groups) if v in g) for v in range(len(nodes))]
+    for v, rail in enumerate(web.rail):
+        shared = [inside[target] for source, target in edges if source == v and len(rail) > 1]
+        inside += [inside[v].intersection(*shared)] * (len(rail) - 1)
+    x = place(web, rows, widths, inside)
+    return route(nodes, edges, web, rows, x, labels, bands(groups, web.row))
 
 
 def crossings(drawing: Layout, edges: Sequence[Edge]) -> int:

@@ -8,6 +8,7 @@ about as long as the value. Read next: ``scene.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
@@ -25,8 +26,16 @@ __all__ = ["lay_out", "near_size"]
 NUMBER = "-0.00000"  # as long as most
 
 
-def lay_out(outline: Outline, sizes: Sequence[Size], marks: Sequence[Size | None]) -> Layout:
-    """Place the boxes of an outline; ``marks`` are the rooms to keep free on its arrows."""
+def lay_out(
+    outline: Outline,
+    sizes: Sequence[Size],
+    marks: Sequence[Size | None],
+    groups: Sequence[Sequence[str]],
+) -> Layout:
+    """Place the boxes of an outline; ``marks`` are the rooms to keep free on its arrows.
+
+    ``groups`` are boxes to draw a frame around; the layout has None for those that are empty.
+    """
     place = {box.id: i for i, box in enumerate(outline.boxes)}
     edges = [(place[edge.source], place[edge.target]) for edge in outline.edges]
     labels = [
@@ -34,10 +43,15 @@ def lay_out(outline: Outline, sizes: Sequence[Size], marks: Sequence[Size | None
         for edge, mark in zip(outline.edges, marks, strict=True)
     ]
     rounds = [[[place[box] for box in own] for own in loop] for loop in outline.rounds]
-    return layout(sizes, edges, labels, rounds)
+    framed = [[place[box] for box in group] for group in groups if group]
+    drawing = layout(sizes, edges, labels, rounds, framed)
+    frames = iter(drawing.frames)
+    return replace(drawing, frames=[next(frames) if group else None for group in groups])
 
 
-def near_size(outline: Outline, recording: RecordingData, names: Names) -> Size:
+def near_size(
+    outline: Outline, recording: RecordingData, names: Names, groups: Sequence[Sequence[str]]
+) -> Size:
     """Return about how wide and high it will be."""
     nodes = recording["nodes"]
     has_pass = any(event["kind"] == "backward" for event in recording["events"])
@@ -59,5 +73,5 @@ def near_size(outline: Outline, recording: RecordingData, names: Names) -> Size:
             marks.append(Chip(slopes, [box_value(value)], [], True, [], []).size)
         else:
             marks.append(None)
-    drawing = lay_out(outline, sizes, marks)
+    drawing = lay_out(outline, sizes, marks, groups)
     return drawing.width, drawing.height

@@ -22,7 +22,7 @@ from autodiff_kit.view.values import TIMES
 from autodiff_kit.view.words import capital
 from autodiff_kit.view.written import Written
 
-__all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of"]
+__all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of", "stays_outside"]
 
 LIMIT = 300  # boxes that a picture can have
 LONGEST = 24  # characters of names as a title
@@ -246,7 +246,7 @@ def _boxes(
                 users.setdefault(source["node"], set()).add(fold_of.get(node))
     for leaf, folds in users.items():
         only = next(iter(folds)) if len(folds) == 1 else None
-        if keep_named and only is not None and _stays(nodes[leaf], runs[only], parts):
+        if keep_named and only is not None and stays_outside(nodes[leaf], runs[only], parts):
             continue
         if only is not None:
             members[only].append(leaf)
@@ -281,7 +281,7 @@ def _boxes(
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
 
-def _stays(leaf: NodeRecord, part: Part, parts: Parts) -> bool:
+def stays_outside(leaf: NodeRecord, part: Part, parts: Parts) -> bool:
     """Return whether a leaf is to be seen that only one folded part uses."""
     if not leaf["name"] or leaf.get("part"):
         return False

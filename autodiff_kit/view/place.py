@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import inf
 
+from autodiff_kit.view.enclosures import PADDING
 from autodiff_kit.view.parts import connected
 from autodiff_kit.view.rank import Edge, Web
 
@@ -40,7 +41,9 @@ Weighted = list[tuple[float, float]]  # places and their weights
 Beside = dict[int, tuple[int, float]]  # by item: its neighbour on one side, and how far apart
 
 
-def place(web: Web, rows: list[list[int]], widths: list[float]) -> list[float]:
+def place(
+    web: Web, rows: list[list[int]], widths: list[float], inside: Sequence[frozenset[int]]
+) -> list[float]:
     """Return the x of each item's middle, in whole pixels.
 
     Wanted is a small sum of pull times sideways way over all links; Gansner solves that exactly,
@@ -55,8 +58,16 @@ def place(web: Web, rows: list[list[int]], widths: list[float]) -> list[float]:
         The items of each row from left to right.
     widths : list of float, by item
         In pixels; 0 for a waypoint.
+    inside : sequence of frozenset of int, by item
+        The frames around it: where one ends between two items there is more room.
     """
-    lines = [(row, [_gap(widths[a], widths[b]) for a, b in pairwise(row)]) for row in rows]
+
+    def distance(a: int, b: int) -> float:
+        between = (widths[a] + widths[b]) / 2
+        apart = BOX_GAP if widths[a] and widths[b] else LINE_GAP
+        return between + apart + PADDING * len(inside[a] ^ inside[b])
+
+    lines = [(row, [distance(a, b) for a, b in pairwise(row)]) for row in rows]
     left: Beside = {}
     right: Beside = {}
     for row, gaps in lines:
@@ -89,10 +100,6 @@ def place(web: Web, rows: list[list[int]], widths: list[float]) -> list[float]:
         if way < least:
             best, least = x, way
     return [float(round(at)) for at in best]
-
-
-def _gap(left: float, right: float) -> float:
-    return (left + right) / 2 + (BOX_GAP if left and right else LINE_GAP)
 
 
 def _pulls(web: Web, widths: list[float], v: int) -> list[tuple[int, float]]:

@@ -6,9 +6,10 @@ corners, arrows their lines and heads. Read next: ``svg.py``, which writes it do
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from autodiff_kit.view.enclosures import Rect
 from autodiff_kit.view.place import settle
 from autodiff_kit.view.rank import Edge, Web
 
@@ -32,7 +33,8 @@ class Layout:
 
     ``positions`` are the top left corners of the boxes. ``routes`` has one polyline per edge,
     from the bottom of its source to the top of its target. ``labels`` are the middles of the room
-    that is kept free on edges.
+    that is kept free on edges; ``frames`` stand around groups of boxes, None where a stranger is in
+    the way.
     """
 
     positions: list[Point]
@@ -40,6 +42,7 @@ class Layout:
     width: float
     height: float
     labels: Sequence[Point | None] = ()
+    frames: Sequence[Rect | None] = ()
 
 
 def route(
@@ -49,16 +52,18 @@ def route(
     rows: list[list[int]],
     x: list[float],
     labels: Collection[int] = (),
+    room: tuple[Mapping[int, float], Mapping[int, float]] = ({}, {}),
 ) -> Layout:
     """Set the rows below each other and draw each edge along its waypoints.
 
     ``labels`` are nodes that stand on an edge: it runs through their middle. A line runs straight
-    down through a row and sideways only between rows, where no boxes are.
+    down through a row and sideways only between rows, where no boxes are. ``room`` is what is kept
+    free above and below rows, for frames.
     """
     left = min([*x, *(x[v] - w / 2 for v, (w, _) in enumerate(nodes))])
     x = [place - left for place in x]
     width = max([*x, *(x[v] + w / 2 for v, (w, _) in enumerate(nodes))])
-    tops, bottoms = _bands(nodes, web, rows, x, labels)
+    tops, bottoms = _bands(nodes, web, rows, x, labels, room)
     positions = []
     leaving: list[list[int]] = [[] for _ in nodes]
     arriving: list[list[int]] = [[] for _ in nodes]
@@ -98,17 +103,19 @@ def _bands(
     rows: list[list[int]],
     x: list[float],
     labels: Collection[int],
+    room: tuple[Mapping[int, float], Mapping[int, float]],
 ) -> tuple[list[float], list[float]]:
     """Return the top and the bottom of each row; long sideways lines get more room below."""
     tops, bottoms = [], []
     top = 0.0
     of_labels = [any(v in labels for v in row) for row in rows] + [False]
     for r, row in enumerate(rows):
+        top += room[0].get(r, 0.0)
         tops.append(top)
         bottoms.append(top + max([nodes[v][1] for v in row if v < len(nodes)], default=0.0))
         run = max([abs(x[v] - x[t]) for v in row for t in web.below[v]], default=0.0)
         gap = LABEL_GAP if of_labels[r] or of_labels[r + 1] else ROW_GAP
-        top = bottoms[-1] + gap + round(min(SLANT * run, MOST_SLANT))
+        top = bottoms[-1] + gap + round(min(SLANT * run, MOST_SLANT)) + room[1].get(r, 0.0)
     return tops, bottoms
 
 

@@ -18,6 +18,7 @@ from autodiff_kit.view.box_texts import box_texts
 from autodiff_kit.view.browser import browser_payload
 from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
+from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
 from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
@@ -108,6 +109,8 @@ class Picture:
         Where everything stands; it does not depend on the step.
     since : dict from str to int
         By box, the step at which it appears.
+    opened_parts : OpenParts
+        The parts that are drawn open, and the boxes in them.
     sources : list of dict
         ``name``, ``lines``, ``first_line``.
     open_folds, closed_parts : list of [first, last]
@@ -156,7 +159,9 @@ class Picture:
                 # Pictures of matrices only where there is room.
                 for has_pictures in (True, False) if self.outline.draws_in_boxes else (False,):
                     self.outline.draws_in_boxes = has_pictures
-                    size = near_size(self.outline, self._recording, self._names)
+                    size = near_size(
+                        self.outline, self._recording, self._names, self.opened_parts.groups
+                    )
                     if self._fits(size) or (is_last and not has_pictures):
                         self._draw()
                         size = self.layout.width, self.layout.height
@@ -193,6 +198,7 @@ class Picture:
         )
         self.outline.draws_in_boxes &= has_pictures
         connect_rounds(recording, self.outline)
+        self.opened_parts = open_parts(self.outline, recording["nodes"])
 
     def _first(self) -> First:
         return self._open_first, self._together, self.outline.draws_in_boxes
@@ -209,7 +215,7 @@ class Picture:
         self.sizes = [svg.box_size(words) for words in self.texts]
         marks = [self.chips.get(edge.id) for edge in self.outline.edges]
         kept = [mark.size if mark and mark.is_kept else None for mark in marks]
-        self.layout: Layout = lay_out(self.outline, self.sizes, kept)
+        self.layout: Layout = lay_out(self.outline, self.sizes, kept, self.opened_parts.groups)
 
     def _fits(self, size: Size) -> bool:
         """Tell whether the drawing is not too large; one of few nodes and few rounds may be.

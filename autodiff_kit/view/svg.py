@@ -17,6 +17,7 @@ from textwrap import wrap
 
 from autodiff_kit.view.chips import SLOT, chip_svg, slot_svg, slot_width
 from autodiff_kit.view.drawn import Drawn
+from autodiff_kit.view.enclosures_svg import frames_svg
 from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.heat import map_size
 from autodiff_kit.view.layout import Point, Size
@@ -94,8 +95,10 @@ def base_svg(picture: Drawn) -> str:
 
 
 def graph_svg(picture: Drawn, state: State | None) -> str:
-    parts = ["<g>"]
-    labels: list[str] = []  # they lie over all arrows
+    shown = None if state is None else {n for n, box in state["nodes"].items() if not box["hidden"]}
+    behind, titles = frames_svg(picture.opened_parts, picture.layout.frames, shown)
+    parts = ["<g>", *behind]
+    labels: list[str] = [*titles]  # they lie over all arrows
     heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
     widest: dict[str, float] = {}  # of their labels
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):

@@ -62,3 +62,9 @@ def test_a_stack_opens_and_folds_again_and_what_one_looks_at_stays(
     assert path_of(seen)[:1] == ["whole run"]
     assert top(seen, "net.1 … net.12") == pytest.approx(before, abs=1.5)
     assert seen.caption == moment
+
+    box(seen, "net.1 … net.12").dblclick(position=CORNER)
+    box(seen, "net.7").wait_for()
+    seen.root.locator(".adk-folds", has_text="net.1 … net.12").click()
+    box(seen, "net.1 … net.12").wait_for()
+    assert top(seen, "net.1 … net.12") == pytest.approx(before, abs=1.5)

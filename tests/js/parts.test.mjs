@@ -26,6 +26,14 @@ test("the boxes of a part are its fold, or all that is in it while it is open", 
   assert.deepEqual(kit.boxesOf(payload, [7, 8]), []);
 });
 
+test("a frame is there from the first step that shows a box in it", () => {
+  const { nodes, parts } = payload;
+  const since = { 0: 0, fold0: 4, fold1: 7, 9: 6 };
+  const timed = Object.fromEntries(Object.entries(nodes).map(([id, node]) => [id, { ...node, since: since[id] }]));
+
+  assert.deepEqual(kit.firstSteps({ nodes: timed, parts }), [4, 6]);
+});
+
 test("a box lies where another one lay, at the same scale", () => {
   const pane = { w: 800, h: 500 };
   const graph = { w: 1800, h: 3000 };

@@ -100,7 +100,7 @@ export function graphPane(payload, still, pick) {
   }
   // The label of a box, and the caption, say what is in a picture.
   layer.querySelectorAll(".adk-map").forEach((map) => map.setAttribute("aria-hidden", "true"));
-  const firstNode = layer.querySelector(".adk-arg, [data-chip], [data-node]"); // over all lines
+  const firstNode = layer.querySelector(".adk-part-name, .adk-arg, [data-chip], [data-node]"); // over all lines
   for (const edge of Object.values(edges)) (edgesInto[edge.to] ??= []).push(edge);
 
   // -- view

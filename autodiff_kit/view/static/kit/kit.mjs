@@ -8,6 +8,7 @@ import { nodeAtSource } from "./code.mjs";
 import { crumbsBar } from "./crumbs.mjs";
 import { button, make, showNew, steadyText } from "./dom.mjs";
 import { divider } from "./divider.mjs";
+import { partFrames } from "./enclosures.mjs";
 import { errorPane } from "./error_pane.mjs";
 import { nextStep, stepsOf } from "./find.mjs";
 import { findBar } from "./find_box.mjs";
@@ -47,6 +48,7 @@ function stepper(root, payload, host) {
   const open = host.fold && ((key) => host.fold({ open: key }));
   const close = host.fold && ((key) => host.fold({ close: key }));
   const crumbs = crumbsBar(payload, close);
+  const frames = partFrames(payload, graph.svg, close);
   graph.svg.addEventListener("dblclick", (event) => {
     const key = payload.nodes[event.target.closest("[data-node]")?.dataset.node]?.opens;
     if (key && open) open(key);
@@ -112,6 +114,7 @@ function stepper(root, payload, host) {
     for (const id of along) graph.carry(id, walk.edges[id]);
     root.dataset.phase = frame.phase;
     root.classList.toggle("adk-stopped", frame.kind === "error");
+    frames.show(k);
     graph.mark(frame);
     graph.keepTabStop(visible, focusOf(payload, k));
     caption.textContent = captions[k];
