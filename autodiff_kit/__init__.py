@@ -204,6 +204,7 @@ _LAZY_NAMES = {
 
 
 protect_properties(Tensor)
+Tensor.__module__ = __name__  # print(type(x)) shows where learners find it
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 LOADERS["functions"] = lambda: import_module("autodiff_kit.functions")

@@ -89,6 +89,20 @@ class _Uninitialized(Tensor):
         """The dtype that the elements will have."""
         return from_numpy_dtype(object.__getattribute__(self, "_array").dtype)
 
+    @property
+    def data(self) -> Any:
+        """An empty tensor: what is written into it now changes nothing."""
+        return wrap(object.__getattribute__(self, "_array"))
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise error("nn.uninitialized", function="an operation")
+
+    @property
+    def ndim(self) -> int:
+        """One dimension, of no elements."""
+        return 1
+
     def convert(self, function: Any) -> None:
         """Change the dtype as ``function`` changes that of a tensor."""
         self._array = function(wrap(object.__getattribute__(self, "_array")))._array
@@ -115,8 +129,8 @@ class _Uninitialized(Tensor):
 
 
 # What may be asked of a tensor without a shape.
-_WITHOUT_SHAPE = {"convert", "dtype", "grad", "is_leaf", "materialize", "requires_grad"}
-_WITHOUT_SHAPE |= {"requires_grad_", "retains_grad", "shape"}
+_WITHOUT_SHAPE = {"convert", "data", "device", "dtype", "grad", "grad_fn", "is_cpu", "is_cuda"}
+_WITHOUT_SHAPE |= {"is_leaf", "materialize", "ndim", "requires_grad", "retains_grad", "shape"}
 
 
 class UninitializedParameter(_Uninitialized, Parameter):

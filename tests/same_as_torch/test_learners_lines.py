@@ -146,6 +146,15 @@ PROGRAMS = {
             out.sum().backward()
             print(model.weight_ih_l0.grad)
     """,
+    "a lazy layer before it knows its size": """
+        torch.manual_seed(0)
+        layer = torch.nn.LazyLinear(1)
+        layer.weight.data.normal_(0, 0.01)
+        layer.bias.data.fill_(0)
+        print(layer.weight.data, layer.weight.device, layer.weight.grad_fn, layer.weight.ndim)
+        print(type(layer.weight.data), layer(torch.ones(1, 3)), type(layer.weight))
+        torch.nn.LazyLinear(1).requires_grad_(False)
+    """,
     "hooks of all modules": """
         mod, log = torch.nn.modules.module, []
         handles = [

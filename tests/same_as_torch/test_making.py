@@ -192,6 +192,10 @@ torch.linspace(0, 1, 4, out=torch.ones(4, dtype=torch.float64))
 torch.nn.HingeEmbeddingLoss(3.7, reduction='none')(torch.tensor([1, 2]), torch.tensor([1., -1]))
 torch.nn.ParameterList([1, torch.ones(2)])
 torch.tensor([[1., 2.], np.ones(2)])
+torch.arange(-8, 8, 0.1).tolist()
+torch.arange(-1, 3, 1 / 3, dtype=torch.float64).tolist()
+torch.arange(0.3, 7, 0.7).tolist()
+torch.arange(5, -5, -0.1).tolist()
 list(torch.nn.ParameterList([1, torch.ones(2), 'a'])[1:].parameters())
 """
 
