@@ -34,7 +34,7 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
     """
     if kind == "method" and _takes_a_tensor_only(function):
         return _without_arguments(name, function)
-    first, bools = _bools(function)
+    least = 1 if kind == "method" else 0
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -46,8 +46,8 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
                     out = kwargs.pop("out")
                     return late("given_outputs").compute_into(name, call, out, args, kwargs)
                 return function(*args, **own)
-            if len(args) > first:  # a number would do as well to Python
-                refuse(args, kwargs, kwargs)
+            if len(args) > least and len(args) > _bools(function)[0]:
+                refuse(args, kwargs, kwargs)  # to Python a number would do as well
             return function(*args)
         except TypeError as refused:
             own = args[1:] if kind == "method" else args
@@ -56,6 +56,7 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
 
     def refuse(args: tuple[Any, ...], renamed: dict[str, Any], kwargs: dict[str, Any]) -> None:
         """Refuse numbers for bools, and ``keepdim`` without the dimension that it would keep."""
+        _, bools = _bools(function)
         is_wrong = "keepdim" in bools and renamed.get("dim", 0) is None
         for argument, place in bools.items():
             value = renamed.get(argument, args[place] if place < len(args) else _ABSENT)
@@ -160,6 +161,7 @@ _LAST = 99  # behind all others; an int, which Python compares faster than a flo
 _ABSENT = object()
 
 
+@cache
 def _bools(function: Any) -> tuple[int, dict[str, int]]:
     """Return the place of the first argument that must be a bool, and the places of all by name.
 

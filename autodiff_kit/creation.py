@@ -21,7 +21,6 @@ from autodiff_kit.calls import checked
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_data, from_numpy, made, numpy_type, shape_of_sizes
 from autodiff_kit.operands import check_bool, check_operand
-from autodiff_kit.ops.layouts import fill_in_order
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["arange", "empty", "eye", "from_numpy", "full", "linspace", "ones", "ones_like", "rand"]
@@ -74,6 +73,8 @@ def factory(make: Callable[..., Any]) -> Any:
         dtypes.device(device or "cpu")
         array = make(*args, dtype=dtype, **options)
         if _like is not None:
+            from autodiff_kit.ops.layouts import fill_in_order  # loaded when needed
+
             array = fill_in_order(array, _like)
         return made(array, requires_grad)
 

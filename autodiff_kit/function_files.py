@@ -5,6 +5,8 @@ After reading this file you know where to look. Read next: ``functions/declared.
 
 from __future__ import annotations
 
+from itertools import filterfalse
+
 __all__ = ["FILES", "FILE_OF", "FUNCTIONS", "METHODS", "OUTSIDE"]
 
 FILES = {
@@ -129,10 +131,11 @@ _OUTSIDE = """
     values volatile xpu
 """
 
-FILE_OF = {name: file for file, names in FILES.items() for name in names.split()}
-_APART = {*_NO_FUNCTIONS.split()}
-FUNCTIONS = tuple(name for name in FILE_OF if name not in _APART)
+FILE_OF: dict[str, str] = {}
+for _file, _names in FILES.items():
+    FILE_OF.update(dict.fromkeys(_names.split(), _file))
+FUNCTIONS = tuple(filterfalse({*_NO_FUNCTIONS.split()}.__contains__, FILE_OF))
 # What is in ``basic`` are methods of their own: they stand in ``methods.py``.
 _APART = {*_NO_METHODS.split(), *FILES["basic"].split()}
-METHODS = (*(n for n in FILE_OF if n not in _APART), *(f"{n}_" for n in _IN_PLACE.split()))
+METHODS = (*filterfalse(_APART.__contains__, FILE_OF), *(f"{n}_" for n in _IN_PLACE.split()))
 OUTSIDE = _OUTSIDE.split()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache, wraps
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -73,12 +73,7 @@ def called(name: str) -> Callable[[Callable[..., Any]], Any]:
 
 def later(make: Callable[..., Any]) -> Callable[..., Any]:
     """Let a method be made, and its op be loaded, when it is first asked for."""
-
-    @wraps(make)
-    def stand_in(name: str, *args: Any, **options: Any) -> Later:
-        return Later(name, lambda name: make(name, *args, **options))
-
-    return stand_in
+    return lambda name, *args, **options: Later(name, lambda _: make(name, *args, **options))
 
 
 @later

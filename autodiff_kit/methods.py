@@ -37,7 +37,6 @@ from autodiff_kit.method_makers import (
 )
 from autodiff_kit.more_methods import MoreMethods
 from autodiff_kit.operands import NUMBERS, check_bool, check_operand, operand_last
-from autodiff_kit.ops.checks import unless_misfit
 from autodiff_kit.shape_methods import ShapeMethods
 from autodiff_kit.sizes import EVERY, converted, norm_dims
 
@@ -187,6 +186,8 @@ class Methods(ShapeMethods, MoreMethods):
             low, high = False, True
             if of_tensors != [True]:
                 name = "" if len(bounds) > 1 else "max_" if min is None else "min_"
+                from autodiff_kit.ops.checks import unless_misfit  # loaded when needed
+
                 kernel = f"clamp_{name}{'' if of_tensors[0] else 'scalar_'}cpu"
                 raise unless_misfit(
                     error("dtypes.bool_kernel", kernel=kernel), self._array, *arrays

@@ -7,6 +7,7 @@ takes stands in the file that ``function_files.py`` names. Read next:
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 from autodiff_kit import dtypes, ops
@@ -41,8 +42,8 @@ class MoreMethods:
     """Mixed into ``Tensor``."""
 
     __slots__ = ()
-    vars().update((name, _Outside(name)) for name in OUTSIDE)
-    vars().update((name, Later(name, _find)) for name in METHODS)
+    vars().update(zip(OUTSIDE, map(_Outside, OUTSIDE), strict=True))
+    vars().update(zip(METHODS, map(Later, METHODS, repeat(_find)), strict=False))
 
     @property
     def mT(self: Own) -> Own:

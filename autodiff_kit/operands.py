@@ -20,8 +20,6 @@ from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.late import Later
-from autodiff_kit.ops.checks import refuse_bool_difference
-from autodiff_kit.ops.promotion import SEQUENCES
 
 __all__ = [
     "NUMBERS",
@@ -90,6 +88,9 @@ def number_first(sign: str, apply: Any) -> Any:
 
     def reflected(self: Any, other: Any) -> Any:
         if type(other) is not float and type(other) is not int:
+            from autodiff_kit.ops.checks import refuse_bool_difference  # loaded when needed
+            from autodiff_kit.ops.promotion import SEQUENCES
+
             if not isinstance(other, NUMBERS):
                 if sign == "*" and isinstance(other, SEQUENCES):
                     return NotImplemented  # Python's turn: it repeats a sequence

@@ -17,7 +17,6 @@ import numpy as np
 from autodiff_kit.core.op import Value
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
-from autodiff_kit.ops.arithmetic import neg, sub
 from autodiff_kit.ops.layouts import copy_of, empty_like, scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
@@ -52,11 +51,6 @@ __all__ += [
     "where",
     "zeros_like",
 ]
-
-
-# What PyTorch refuses of booleans stands here: ``arithmetic.py`` is about rules only.
-neg.op.type_check = checks.refuse_bool("dtypes.bool_negation")
-sub.op.type_check = checks.refuse_bool_difference
 
 
 @op("y - x", node="RsubBackward1", operands=("y",), type_check=checks.refuse_bool_difference)

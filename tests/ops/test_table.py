@@ -1,5 +1,7 @@
 """Declaring ops: what ``@op`` makes of a function, and what it refuses at import."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -158,3 +160,12 @@ def test_an_input_without_a_rule_gets_no_edge_and_no_gradient(count: int) -> Non
     function(*inputs).backward()
 
     assert [x.grad and x.grad.item() for x in inputs] == [3.0, *[None] * (count - 1)]
+
+
+@pytest.mark.parametrize("line", ["-mask", "mask - mask", "1 - mask"])
+def test_differences_of_masks_are_refused_when_nothing_else_is_loaded(line: str) -> None:
+    code = f"import autodiff_kit as torch; mask = torch.tensor([True]); {line}"
+
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert "RuntimeError: " in run.stderr and "bool tensor" in run.stderr
