@@ -12,17 +12,16 @@ import numpy as np
 
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.op import Op
+from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
 from autodiff_kit.late import late
 from autodiff_kit.ops import checks
-from autodiff_kit.ops.arithmetic import neg, sub
 
 __all__ = ["SEQUENCES", "promoted"]
 
 # What PyTorch refuses of booleans stands here: ``arithmetic.py`` is about rules only.
-neg.op.type_check = checks.refuse_bool("dtypes.bool_negation")
-sub.op.type_check = checks.refuse_bool_difference
+OPS["neg"].type_check = checks.refuse_bool("dtypes.bool_negation")
+OPS["sub"].type_check = checks.refuse_bool_difference
 
 # Operators that a NumPy array may stand behind: NumPy computes, ``__array_wrap__`` makes a tensor.
 _WITH_ARRAYS = {f"x {sign} y" for sign in ("+", "-", "*", "/")} | {"x ** y", "x // y", "x % y"}
