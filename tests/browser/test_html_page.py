@@ -262,7 +262,7 @@ def test_zooming_and_fitting(opened: Any, board: Any) -> None:
     seen.press("Zoom out")
     seen.press("Zoom out")
     assert scale() == pytest.approx(0.8 * fits, abs=1)
-    seen.press("Fit the whole graph")
+    seen.press("Fit the graph; again: all of it")
 
     assert scale() == fits
 

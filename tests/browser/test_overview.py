@@ -14,6 +14,7 @@ from tests.view.test_fitting import LARGE
 
 pytestmark = pytest.mark.browser
 
+FIT = "Fit the graph; again: all of it"
 CHAIN = "x = torch.tensor(1.0, requires_grad=True)\n" + "x = x * 2.0\n" * 20 + "x.backward()\n"
 OUTSIDE = """root => {
     const pane = root.querySelector(".adk-canvas").getBoundingClientRect();
@@ -56,7 +57,9 @@ def test_large_recordings_open_whole_and_readable_and_fit_shows_all_of_them(show
             assert seen.root.locator(".adk-overview").is_hidden()
         seen = shown(recording, 400)
         assert (name, scale(seen) >= 70) == (name, True)
-        seen.press("Fit the whole graph")
+        seen.press(FIT)
+        assert (name, scale(seen) >= 70) == (name, True)
+        seen.press(FIT)
         assert (name, outside(seen)) == (name, 0)
 
 
@@ -83,6 +86,11 @@ def test_the_overview_shows_what_is_in_sight_and_moves_it_by_mouse_and_key(shown
     strip.page.mouse.move(place["x"] + 30, place["y"] + place["height"] - 20, steps=4)
     strip.page.mouse.up()
     assert is_in_sight(last)
-    seen.press("Fit the whole graph")
+    seen.press(FIT)
+    assert scale(seen) == 70
+    seen.press(FIT)
     assert strip.is_hidden()
     assert outside(seen) == 0
+    assert scale(seen) < 70
+    seen.go(1)  # a step is to be read
+    assert scale(seen) == 70

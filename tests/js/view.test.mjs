@@ -38,6 +38,16 @@ test("fit shows the whole of any graph that is not immense", () => {
   }
 });
 
+test("what can be read is shown around a box, and all of the graph where all can be read", () => {
+  assert.deepEqual(kit.readable(small, pane, { x: 0, y: 0, w: 10, h: 10 }), kit.fitted(small, pane));
+  const rect = { x: 40, y: tall.h / 2, w: 100, h: 60 };
+  for (const box of [rect, undefined]) {
+    const view = kit.readable(tall, pane, box);
+    assert.equal(view.scale, 0.7);
+    if (box) assert.ok(isIn(onScreen(view, box)));
+  }
+});
+
 test("zooming keeps the point under the pointer where it is", () => {
   const graph = { w: 2000, h: 2000 };
   const view = { scale: 1, x: -500, y: -600 };

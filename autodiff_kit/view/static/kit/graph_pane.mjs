@@ -3,7 +3,7 @@
 import { attribute, button, drawing, enlargement, make, SVG } from "./dom.mjs";
 import { numbersAt } from "./error_pane.mjs";
 import { besideStrip, overview } from "./overview.mjs";
-import { firstView, fitted, held, MARGIN, placed, revealed, together, ZOOM, zoomed } from "./panning.mjs";
+import { firstView, fitted, held, isReadable, MARGIN, placed, readable, revealed, together, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
 // As view/svg_text.py and view/chips.py have them.
@@ -45,7 +45,7 @@ export function graphPane(payload, still, pick) {
   const tools = {
     out: button("out", "Zoom out", "-"),
     in: button("in", "Zoom in", "+"),
-    fit: button("fit", "Fit the whole graph", "0"),
+    fit: button("fit", "Fit the graph; again: all of it", "0"),
   };
   const zoomTools = make("div", { class: "adk-zoom", role: "group", "aria-label": "Zoom" });
   zoomTools.append(tools.out, zoomText, tools.in, tools.fit);
@@ -121,6 +121,7 @@ export function graphPane(payload, still, pick) {
   let view = null;
   let whole = false; // stay fitted when the pane changes its size
   let asFirst = true; // until it is zoomed or moved
+  let fullest = null; // the view that shows all that can be read
   let anchor = null; // what must lie where another drawing had it
   function look(next, glide) {
     if (view && next === view) return;
@@ -156,10 +157,14 @@ export function graphPane(payload, still, pick) {
     whole = asFirst = false;
     look(zoomed(view, factor, point, graph, pane), glide);
   }
+  /** Show all that can be read; and all there is, if that is what is shown already. */
   function fit() {
-    whole = true;
+    const all = fitted(graph, full);
+    whole = isReadable(all) || view === fullest;
     asFirst = false;
-    look(fitted(graph, full), true);
+    if (whole) return look(all, true);
+    look(readable(graph, besideStrip(graph, full), nodes[active]?.rect), true);
+    fullest = view;
   }
   tools.out.addEventListener("click", () => zoom(1 / ZOOM.step));
   tools.in.addEventListener("click", () => zoom(ZOOM.step));
@@ -335,6 +340,7 @@ export function graphPane(payload, still, pick) {
         if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
       }
       if (!nodes[id]) return;
+      if (whole && !isReadable(view)) fit(); // the next step is to be read
       const rects = [nodes[id].rect, edge?.rect];
       if (edge?.map) rects.reverse(); // the step is about the picture on the arrow
       show([...rects, edge && nodes[edge.from === id ? edge.to : edge.from]?.rect]);

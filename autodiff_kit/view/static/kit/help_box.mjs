@@ -10,7 +10,7 @@ const KEYS = [
   ["Enter", "", "open a folded box, or keep another one in the inspector; Esc lets it go"],
   ["u", "f", "open the folded box that is looked at; fold what is around it again"],
   ["/", "", "find a node, or, in a notebook, a step by a condition"],
-  ["+", "-", "zoom; 0 shows the whole graph"],
+  ["+", "-", "zoom; 0 shows as much as can be read, and again 0 the whole graph"],
   ["?", "", "this help"],
 ];
 const MARKS = [

@@ -25,10 +25,21 @@ export function placed(view, graph, pane) {
 /** The whole graph. */
 export const fitted = (graph, pane) => placed({ scale: fitScale(graph, pane), x: 0, y: 0 }, graph, pane);
 
+export const isReadable = (view) => view.scale >= READABLE;
+
+/** The whole graph where it can be read, else as much of it around `rect` as can be; its top without one. */
+export function readable(graph, pane, rect) {
+  const view = fitted(graph, pane);
+  if (isReadable(view)) return view;
+  if (!rect) return placed({ scale: READABLE, x: (pane.w - graph.w * READABLE) / 2, y: MARGIN }, graph, pane);
+  const middle = [rect.x + rect.w / 2, rect.y + rect.h / 2].map((at) => at * READABLE);
+  return placed({ scale: READABLE, x: pane.w / 2 - middle[0], y: pane.h / 2 - middle[1] }, graph, pane);
+}
+
 /** What to show at first: the whole graph where it stays readable, else its top, as wide as can be read. */
 export function firstView(graph, pane) {
   const view = fitted(graph, pane);
-  if (view.scale >= READABLE) return view;
+  if (isReadable(view)) return view;
   const wide = (pane.w - 2 * MARGIN) / graph.w;
   const scale = wide >= READABLE ? Math.min(wide, 1) : 1;
   return placed({ scale, x: (pane.w - graph.w * scale) / 2, y: MARGIN }, graph, pane);
