@@ -240,9 +240,13 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Functi
                 raise error("func.result", kind=type(out))
             with recording():
                 rows = [call.grad([element]) for element in out.reshape(-1)]
+                rows = rows or [call.grad([out.sum()])]  # of no elements: its shape and history
+                blocks = [stack([row[i] for row in rows]) for i in range(len(call.xs))]
+                if not out.numel():
+                    blocks = [block.narrow(0, 0, 0) for block in blocks]
                 blocks = [
-                    stack([row[i] for row in rows]).reshape((*out.shape, *x.shape))
-                    for i, x in enumerate(call.xs)
+                    block.reshape((*out.shape, *x.shape))
+                    for block, x in zip(blocks, call.xs, strict=True)
                 ]
             return _like(call.inputs, map(call.finished, blocks))
 
@@ -320,12 +324,15 @@ def vmap(
         if len(sizes) > 1:
             raise error("func.batch_sizes", sizes=sizes)
         results = []
-        for i in range(sizes.pop()):
+        (count,) = sizes
+        for i in range(count or 1):  # of no calls, one tells what their results would be
             parts = [
-                _like(arg, iter([x if d is None else x.select(d, i) for x, d in pairs]))
+                _like(arg, iter([x if d is None else _element(x, d, i) for x, d in pairs]))
                 for arg, pairs in zip(args, along, strict=True)
             ]
-            keywords = _map(lambda x, i=i: x[i] if isinstance(x, Tensor) else x, kwargs)
+            keywords = _map(
+                lambda x, i=i: _element(x, 0, i) if isinstance(x, Tensor) else x, kwargs
+            )
             draws.start_call()
             with draws_observed(draws.note):
                 result = func(*parts, **keywords)
@@ -336,12 +343,20 @@ def vmap(
         columns = zip(*map(_leaves, results), strict=True)
         places = out_dims if isinstance(out_dims, tuple) else None
         stacked = [
-            stack([*column], out_dims if places is None else places[j])
-            for j, column in enumerate(columns)
+            stack([*column], dim).narrow(dim, 0, count) if not count else stack([*column], dim)
+            for column, dim in (
+                (column, out_dims if places is None else places[j])
+                for j, column in enumerate(columns)
+            )
         ]
         return _like(results[0], iter(stacked))
 
     return mapped
+
+
+def _element(x: Tensor, dim: int, i: int) -> Any:
+    """Return an element of a batch; of an empty one, zeros of its shape."""
+    return x.select(dim, i) if x.shape[dim] else x.sum(dim, dtype=x.dtype)
 
 
 class _Draws:

@@ -49,6 +49,10 @@ _READS_FIRST = ("addmm_", "fill_", "masked_scatter_")
 # What must not even be given just the elements that are written.
 _STRICT = {"index_add_", "index_copy_", "index_fill_", "index_put_", "scatter_", "scatter_add_"}
 _STRICT |= {"scatter_reduce_"}
+# What looks at memory before it looks at indices and shapes.
+_MEMORY_FIRST = ("index_put_", "index_copy_", "index_fill_")
+_BEFORE_MEMORY = {"indexing.too_many_put", "shapes.dim_out_of_range", "indexing.index_fill_value"}
+_BEFORE_MEMORY |= {"indexing.filled_index_dtype"}
 # What may write to an expanded tensor, as it writes the same everywhere.
 _REPEATS = ("index_fill_", "zero_")
 # What writes answers over what it compares, by the name of its node: no gradient comes through.
@@ -145,7 +149,8 @@ def _check_before(
     """Raise what PyTorch finds before it comes to what an operation has refused, if anything."""
     key = getattr(refusal, "key", "")
     is_misfit = type(refusal) is RuntimeError and not key  # shapes that do not broadcast
-    if is_misfit or key in _BY_KERNELS or key in _BY_ARITHMETIC:
+    is_later = how in _MEMORY_FIRST and key not in _BEFORE_MEMORY
+    if is_later or is_misfit or key in _BY_KERNELS or key in _BY_ARITHMETIC:
         _check_memory(tensor, how, operands)
     if key in _BY_ARITHMETIC:
         arrays = [getattr(value, "_array", value) for value in (tensor, *operands, *args)]

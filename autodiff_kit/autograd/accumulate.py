@@ -166,7 +166,7 @@ class Task:
         """Add ``g`` to the leaf's ``.grad``, and call the hooks that wait for that."""
         if isinstance(node, Nowhere):
             return
-        leaf = node.variable
+        leaf, arrived = node.variable, g
         observer = local.mode.observer
         if leaf._node is not node:
             if not leaf.is_leaf:
@@ -183,7 +183,7 @@ class Task:
                 if result is not None:
                     refuse_result(result)
             for posthook in tuple(node.hooks.after_rules.values()):
-                posthook((), (as_seen(g),))
+                posthook((), (as_seen(arrived),))
 
 
 def add_to_grad(tensor: TensorBase, g: Value, create_graph: bool) -> None:

@@ -18,6 +18,7 @@ from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Ints, Operand, Tensors, function, overloaded
 from autodiff_kit.operands import check_operand
 from autodiff_kit.ops import counting, selecting
+from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["argwhere", "bincount", "bucketize", "count_nonzero", "index_copy", "index_fill"]
@@ -37,6 +38,8 @@ def take(input: Tensor, index: Tensor) -> Tensor:
 @function
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """Take elements along a dimension, as ``gather``, but other dimensions broadcast."""
+    if dim is not None and input.ndim != indices.ndim:
+        raise error("functions.take_along_dim_ndim", own=input.ndim, index=indices.ndim)
     if indices._array.dtype != "int64":
         kind = tensor_type(indices._array.dtype)
         raise error("functions.take_along_dim_dtype", dtype=kind)
@@ -45,10 +48,14 @@ def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None) -> Te
         if (places._array < 0).any():
             places = _from_the_start(places, len(flat))
         return flat.gather(0, places)
-    if input.ndim != indices.ndim:
-        raise error("functions.take_along_dim_ndim", own=input.ndim, index=indices.ndim)
     dim = input._dim(dim)
-    shape = np.broadcast_shapes(_without(input.shape, dim), _without(indices.shape, dim))
+    if not input.ndim:
+        raise error("shapes.size_of_0d", dim=dim)
+    own, other = _without(input.shape, dim), _without(indices.shape, dim)
+    try:
+        shape = np.broadcast_shapes(own, other)
+    except ValueError:
+        raise RuntimeError(broadcast_message("add", (own, other))) from None
     sizes = [[*shape[:dim], t.shape[dim], *shape[dim + 1 :]] for t in (input, indices)]
     return input.expand(sizes[0]).gather(dim, indices.remainder(input.shape[dim]).expand(sizes[1]))
 
@@ -72,6 +79,10 @@ def _without(shape: Any, dim: int) -> tuple[int, ...]:
 def index_fill(input: Tensor, dim: int, index: Tensor, value: Operand) -> Tensor:
     """Write one number over the entries along a dimension that a vector of numbers names."""
     check_operand("index_fill", "index", 3, index, numbers=False)
+    if isinstance(value, Tensor) and value.ndim:
+        raise error("indexing.index_fill_value", ndim=value.ndim)
+    if index._array.dtype != "int64":
+        raise error("indexing.filled_index_dtype")
     dim = input._dim(dim)
     if isinstance(value, Tensor):
         return selecting.index_fill_tensor(input, index, value, dim=dim)
@@ -91,11 +102,18 @@ def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
         raise TypeError  # the words come from ``signatures.py``
     if len(indices) > input.ndim:
         raise error("indexing.too_many_put", ndim=input.ndim, count=len(indices))
+    numbers = np.arange(input.numel()).reshape(input.shape)
+    positions, gather = ops.sliced(numbers, tuple(indices), assigned=True)
+    places, shape = ops.gathered(positions.shape, gather) if gather else ((), positions.shape)
+    sizes = zip(values.shape[::-1], shape[::-1], strict=False)
+    if values.ndim > len(shape) or any(n not in (1, m) for n, m in sizes):
+        raise error("inplace.assigned_shape", value=list(values.shape), selection=list(shape))
     if input.dtype != values.dtype:
         kinds = tensor_type(input._array.dtype), tensor_type(values._array.dtype)
         raise error("inplace.assigned_dtype", own=kinds[0], kind=kinds[1])
-    numbers = np.arange(input.numel()).reshape(input.shape)
-    positions = ops.getitem(numbers, tuple(indices))
+    if gather:
+        ops.check_numbers(places, positions.shape)
+        positions = positions[places]
     write = selecting.index_put_add if accumulate else ops.index_put
     return write(input, values, positions=positions)
 

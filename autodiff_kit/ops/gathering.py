@@ -51,7 +51,7 @@ def places_along(
     What is to be written there, ``source`` or ``number``, must fit.
     """
     if index.size and index.dtype not in ("int64", "int32"):
-        raise error("indexing.places_dtype", name=name)
+        raise error("indexing.places_dtype", name="gather" if name == "gather" else "scatter")
     if source is not None and x.dtype != source.dtype:
         raise error("indexing.scatter_dtypes")
     count, indices = max(x.ndim, 1), np.atleast_1d(index)

@@ -75,9 +75,12 @@ class Operands:
         if self.row.is_refused:
             return edges
         leading = tuple([None if type(edge) is Nowhere else edge for edge in edges])
-        if leading != edges:  # PyTorch saves at any rate what more than one rule reads
+        if (
+            leading != edges
+        ):  # PyTorch saves at any rate what more than one rule, or the only, reads
             names = [name for rule in self.row.rules.values() for name in rule.reads]
-            self.at_any_rate = {name for name in names if names.count(name) > 1}
+            several = len(self.row.rules) > 1
+            self.at_any_rate = {name for name in names if names.count(name) > several}
             if not self.row.is_variadic:
                 self.op = self._leading_op(edges)
         return leading

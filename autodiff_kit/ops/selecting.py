@@ -59,13 +59,11 @@ def _(g: Value, index: Value, x_shape: Ints) -> Value:
 # -- whole entries along a dimension: index is a vector -------------------------------------------
 
 
-def _entries(x: Value, index: Value, dim: int, name: str) -> Any:
+def _entries(x: Value, index: Value, dim: int) -> Any:
     """Return the index of the entries along a dimension that a vector of numbers names."""
     size = x.shape[dim] if x.ndim else 1
     if index.ndim > 1:
         raise error("indexing.filled_index_ndim")
-    if index.dtype not in ("int64", "int32"):
-        raise error("indexing.filled_index_dtype", name=name)
     if index.size and not -size <= index.min() <= index.max() < size:
         wrong = index[(index < -size) | (index >= size)] if index.ndim else index
         raise error(
@@ -76,13 +74,15 @@ def _entries(x: Value, index: Value, dim: int, name: str) -> Any:
 
 def _filled(x: Value, index: Value, dim: int, value: Any) -> Value:
     out = np.array(x, ndmin=1)
-    out[_entries(x, index, dim, "index_fill_")] = value
+    out[_entries(x, index, dim)] = value
     return scalar_if_0d(out.reshape(x.shape))
 
 
 @op("x.index_fill(dim, index, value)", tex=r"x_{I \leftarrow a}", dtypes="any", layout="rows")
 def index_fill(x: Value, index: Value, *, dim: int, value: float) -> Value:
     """Write one number over the entries along a dimension that a vector of numbers names."""
+    if index.ndim > 1:  # before the number
+        raise error("indexing.filled_index_ndim")
     return _filled(x, index, dim, number_in(value, x.dtype))
 
 
@@ -95,8 +95,6 @@ def index_fill(x: Value, index: Value, *, dim: int, value: float) -> Value:
 )
 def index_fill_tensor(x: Value, index: Value, value: Value, *, dim: int) -> Value:
     """Write the number of a 0-d tensor over the entries along a dimension."""
-    if value.ndim:
-        raise error("indexing.index_fill_value", ndim=value.ndim)
     return _filled(x, index, dim, value)
 
 
@@ -107,15 +105,23 @@ def _(g: Value, index: Value, value_dtype: Any, dim: int) -> Value:
 
 
 def _check_copied(x: Value, index: Value, source: Value, dim: int) -> None:
+    if index.ndim > 1:
+        raise error("indexing.copied_index_ndim", ndim=index.ndim)
     if not source.ndim and index.size != 1:
         raise error("indexing.copied_number", count=index.size)
+    if x.ndim and source.ndim not in (0, x.ndim):
+        raise error("indexing.copied_ranks", source=source.ndim, own=x.ndim)
     if index.dtype != "int64":
         raise error("indexing.copied_index", kind=tensor_type(index.dtype))
     if x.dtype != source.dtype:
-        raise error("indexing.copied_dtypes")
+        kinds = tensor_type(x.dtype), tensor_type(source.dtype)
+        raise error("indexing.copied_dtypes", own=kinds[0], source=kinds[1])
     shapes = [tuple(n for d, n in enumerate(array.shape) if d != dim) for array in (x, source)]
-    if shapes[0] != shapes[1] or (source.ndim and index.size != source.shape[dim]):
-        raise error("indexing.copied_shapes", own=[*x.shape], source=[*source.shape], dim=dim)
+    if shapes[0] != shapes[1]:
+        own, other = (" ".join(map(str, shape)) for shape in shapes)
+        raise error("indexing.copied_shapes", own=own, source=other, dim=dim)
+    if source.ndim and index.size != source.shape[dim]:
+        raise error("indexing.copied_count", count=index.size, size=source.shape[dim])
 
 
 @op("x.index_copy(dim, index, source)", tex=r"x_{I \leftarrow y}", dtypes="any", layout="rows")
@@ -201,8 +207,12 @@ def scatter_reduce(
 ) -> Value:
     """Reduce what ``index`` sends to one place, and what is there: sum, prod, mean, amax, amin."""
     if x.dtype != source.dtype:
+        if index.size and index.dtype not in ("int64", "int32"):
+            raise error("indexing.places_dtype", name="scatter")
         raise error("indexing.scatter_dtypes")
     places, out = places_along("scatter", x, index, dim, source), np.array(x, ndmin=1)
+    if not index.size:
+        return scalar_if_0d(out.reshape(x.shape))
     part = np.atleast_1d(source)[tuple(slice(n) for n in np.atleast_1d(index).shape)]
     if reduce == "mean" and out.dtype.kind == "b":
         kernel = "scatter_gather_tensor_cpu_reduce_mean" if index.size else "div_floor_cpu"

@@ -338,6 +338,14 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             or "ZeroTensors are immutable" in difference.torch
         ),
     ),
+    "type of an empty batch": (
+        "Where vmap has nothing to map over, PyTorch looks for the type of a result at the first "
+        "element, if numbers and tensors of the batch meet, and fails; the kit's loop does not.",
+        lambda difference, lines: (
+            difference.torch.startswith("IndexError: select(): index 0 out of range for tensor of")
+            and "torch.func." in difference.line
+        ),
+    ),
     "no memory": (
         "What is too large, PyTorch's allocator refuses with RuntimeError, NumPy with MemoryError.",
         lambda difference, lines: (

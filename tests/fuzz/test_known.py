@@ -118,6 +118,7 @@ PROGRAMS = {
         "b, = torch.autograd.grad((a.t() * (a - 0.5).sin()).sum(), a)",
         "c = b.view(-1)",
     ],
+    "type of an empty batch": ["b = torch.func.vmap(lambda v: v * 2.0)(torch.zeros(0))"],
     "view of nothing else": [INFERENCE, "a = b.repeat(2, 2)", "a.detach_()"],
     "hook on a leaf's node": [
         *(LEAF, "b = a * 2", "b.grad_fn.next_functions[0][0].register_hook(hook('a'))"),

@@ -780,6 +780,26 @@ ONCE_WRONG = {
         "a.index_copy(0, torch.tensor([0], dtype=torch.int32), torch.ones(1))",
         "a.as_strided((0, 2), (1, -1))",
     ],
+    "what a hook of a leaf's node sees, if the leaf does not require grad any more": [
+        *("a = torch.tensor(4.0, requires_grad=True)", "b = a * 2"),
+        *("b.grad_fn.next_functions[0][0].register_hook(hook('a'))", "a.detach_()"),
+        *("b.backward()", "a = torch.ones(2, requires_grad=True)", "b = a.exp()"),
+        "b.grad_fn.next_functions[0][0].register_hook(hook('b'))",
+        *("a.requires_grad_(False)", "b.sum().backward()"),
+    ],
+    "what the only rule reads is saved, though no gradient flows": [
+        "a = torch.ones(2, requires_grad=True)",
+        *("with torch.no_grad():\n    b = a[:]", "c = b.masked_fill(b > 0, 1)"),
+        *("c.sum().backward()", "c.sum().backward()"),
+    ],
+    "functions of batches and tensors without elements": [
+        *("a = torch.zeros(0, 3)", "b = torch.func.vmap(lambda v: v.sin())(a) * 1"),
+        "b = torch.func.vmap(lambda v: v.sin(), 1, 1)(a.t()) * 1",
+        "c = torch.func.vmap(torch.func.grad(lambda v: (v * v).sum()))(a) * 1",
+        "d = torch.func.jacfwd(lambda v: v / (v * v + 1))(a).contiguous() * 1",
+        "e = torch.func.hessian(lambda v: (v.tanh() + v).sum())(a[:, 0]).contiguous() * 1",
+        "f = torch.func.jacrev(lambda v: v.exp())(a.double()).contiguous() * 1",
+    ],
 }
 
 
@@ -967,6 +987,25 @@ MESSAGES_ONCE_WRONG = {
         _function("Flipped", "): return x.t()", "g): return g.t()"),
         *("b = Flipped.apply(a)", "with torch.no_grad():\n    b.mul_(2)", "c = b.reshape(2, 5)"),
         "c = b.reshape(6)",
+    ],
+    "indices that do not fit, of what is written at them": [
+        *("a = torch.ones(3)", "b = torch.ones(2, 3)", "a.index_put((torch.tensor([0, 5]),), b)"),
+        *(
+            "a.index_put((torch.tensor([0]),), b.double()[0])",
+            "a.index_put_((torch.tensor([9]),), a)",
+        ),
+        *("b.index_copy(0, torch.tensor([[0]]), b)", "b.index_copy(0, torch.tensor([0]), b)"),
+        *("b.index_copy(1, torch.tensor([0]), b[:1, :1])", "b.index_copy(0, torch.tensor([0]), a)"),
+        *(
+            "b.index_copy(0, torch.tensor([0]), b.double())",
+            "b.index_copy_(0, torch.tensor([9]), b)",
+        ),
+        *("a.index_fill(2, torch.tensor([1.0]), 2)", "a.index_fill(2, torch.tensor([1.0]), a)"),
+        "a.long().index_fill(0, torch.tensor([9]), float('nan'))",
+        *("a.index_fill(0, torch.tensor([[1]]), 2)", "a.take_along_dim(torch.tensor([[True]]), 0)"),
+        *("a[0].take_along_dim(torch.tensor(0), 0)", "b.take_along_dim(torch.tensor([[0, 1]]), 0)"),
+        *("a.scatter_add(0, a, a)", "a.scatter_reduce(0, a, a.double(), 'sum')"),
+        "a.index_fill_(0, a.int(), 2)",
     ],
 }
 
