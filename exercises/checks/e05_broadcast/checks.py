@@ -19,8 +19,18 @@ def sizes(rng, count):
     return [int(size) for size in rng.permutation([2, 3, 4, 5])[:count]]
 
 
+class ToShape:
+    """What is asked of a cotangent and a shape, whatever is to be summed."""
+
+    def drive(step, data):
+        return step.unbroadcast(data["g"], tuple(data["shape"]))
+
+    def expected(data):
+        return summed(data["g"], tuple(data["shape"]))
+
+
 @check(step="unbroadcast", points=2, concept="new axes in front")
-class Leading:
+class Leading(ToShape):
     shown = "g of shape (2, 3, 4), full of ones, and shape (4,)"
     example = {"g": np.ones((2, 3, 4)), "shape": [4]}
 
@@ -32,15 +42,9 @@ class Leading:
             b = c = d = 2
         return {"g": rng.normal(size=(a, b, c, d)), "shape": [c, d] if "two" in kind else [d]}
 
-    def drive(step, data):
-        return step.unbroadcast(data["g"], tuple(data["shape"]))
-
-    def expected(data):
-        return summed(data["g"], tuple(data["shape"]))
-
 
 @check(step="unbroadcast", points=2, concept="axes of size 1")
-class Ones:
+class Ones(ToShape):
     shown = "g = [[1, 2], [3, 4]] and shape (1, 1)"
     example = {"g": np.array([[1.0, 2.0], [3.0, 4.0]]), "shape": [1, 1]}
 
@@ -50,15 +54,9 @@ class Ones:
         g = rng.normal(size=sizes(rng, 3))
         return {"g": g, "shape": [n if axis == kind else 1 for axis, n in enumerate(g.shape)]}
 
-    def drive(step, data):
-        return step.unbroadcast(data["g"], tuple(data["shape"]))
-
-    def expected(data):
-        return summed(data["g"], tuple(data["shape"]))
-
 
 @check(step="unbroadcast", points=2, concept="new axes and axes of size 1 together")
-class Both:
+class Both(ToShape):
     shown = "g of shape (2, 3, 4), full of ones, and shape (3, 1)"
     example = {"g": np.ones((2, 3, 4)), "shape": [3, 1]}
 
@@ -69,12 +67,6 @@ class Both:
         if kind == "equal sizes":
             a = b
         return {"g": rng.normal(size=(a, b, c)), "shape": [1, c] if kind == "first" else [b, 1]}
-
-    def drive(step, data):
-        return step.unbroadcast(data["g"], tuple(data["shape"]))
-
-    def expected(data):
-        return summed(data["g"], tuple(data["shape"]))
 
 
 @check(step="unbroadcast", points=1.5, concept="a single number, stretched")

@@ -78,8 +78,20 @@ class States:
         return np.array([one(row[:n], data["w"], data["u"]) for row, n in rows])
 
 
+class MeanLoss:
+    """What is asked of losses and lengths, whatever is in the padding."""
+
+    def drive(step, data):
+        return step.mean_loss(data["losses"], data["lengths"])
+
+    def expected(data):
+        rows = zip(data["losses"], data["lengths"], strict=True)
+        real = [loss for row, n in rows for loss in row[:n]]
+        return math.fsum(real) / len(real)
+
+
 @check(step="loss", points=1.5, concept="the mean over what is real")
-class Loss:
+class Loss(MeanLoss):
     shown = "the losses 1, 2, 6 and 7 (padded with 50)"
     example = {
         "losses": np.array([[1.0, 2.0, 6.0], [7.0, 50.0, 50.0]]),
@@ -92,17 +104,9 @@ class Loss:
         count = lengths(rng, place)
         return {"losses": rng.uniform(0.5, 3.0, (len(count), 5)), "lengths": count}
 
-    def drive(step, data):
-        return step.mean_loss(data["losses"], data["lengths"])
-
-    def expected(data):
-        rows = zip(data["losses"], data["lengths"], strict=True)
-        real = [loss for row, n in rows for loss in row[:n]]
-        return math.fsum(real) / len(real)
-
 
 @check(step="loss", points=1, concept="anything may be in the padding", cases=2)
-class Poison:
+class Poison(MeanLoss):
     shown = "the losses 1, 2 and 5, 8, both padded with nan"
     example = {
         "losses": np.array([[1.0, 2.0, math.nan], [5.0, 8.0, math.nan]]),
@@ -114,14 +118,6 @@ class Poison:
         losses = rng.uniform(0.5, 3.0, (rows, 5))
         losses[:, real:] = math.nan
         return {"losses": losses, "lengths": np.full(rows, real)}
-
-    def drive(step, data):
-        return step.mean_loss(data["losses"], data["lengths"])
-
-    def expected(data):
-        rows = zip(data["losses"], data["lengths"], strict=True)
-        real = [loss for row, n in rows for loss in row[:n]]
-        return math.fsum(real) / len(real)
 
 
 @check(step="rule", points=1.5, concept="no gradient into the padding")
