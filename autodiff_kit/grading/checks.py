@@ -50,14 +50,14 @@ class Check:
         their order, and the numbers in them. A mistake then costs the same, whatever is drawn.
     expected : callable (data) -> plain data, optional
         The right value. Without it the exercise's own solution is asked.
-    compare : callable (data, value, wanted) -> bool
+    compare : callable (data, value, expected) -> bool
     slow : bool
         Whether it takes long; then twenty neighbouring seeds share their random cases.
-    diagnose : callable (data, value, wanted) -> str, optional
+    diagnose : callable (data, value, expected) -> str, optional
         Id of the mistake that a wrong value shows, or ``""``; asked if no mutant answers the same.
     many : bool
         Whether there are several right values, so that the shown one is an example.
-    picture : callable (data, value, wanted) -> str, optional
+    picture : callable (data, value, expected) -> str, optional
         SVG text for the example: the learner's answer beside the right one.
     public : callable (data) -> plain data, optional
         What the driver gets of an input. Without it, all of it: then nothing in it may be the
@@ -79,7 +79,7 @@ class Check:
     cases: int = 3
     kinds: tuple[Any, ...] = ()
     expected: Callable[[Any], Any] | None = None
-    compare: Callable[[Any, Any, Any], bool] = field(default=lambda data, value, wanted: False)
+    compare: Callable[[Any, Any, Any], bool] = field(default=lambda data, value, expected: False)
     slow: bool = False
     diagnose: Callable[[Any, Any, Any], str] | None = None
     many: bool = False
@@ -115,7 +115,7 @@ def check(
 
     The class has ``shown``, ``example``, ``generate(rng)`` and ``drive(step, data)``, and may have
     ``kinds`` (then it is ``generate(rng, kind)``, and there is one case of each),
-    ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, wanted)``,
+    ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, expected)``,
     ``many``, ``public(data)`` and ``reply(data, question)``; none of them takes ``self``.
 
     Parameters
@@ -157,16 +157,17 @@ def check(
     return make
 
 
-def same(value: Any, wanted: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> bool:
-    """Tell whether an answer is the wanted one: kind, shape and numbers.
+def same(value: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> bool:
+    """Tell whether an answer is the expected one: kind, shape and numbers.
 
     A Python number, a NumPy scalar and an array of shape () count as the same kind; integers
-    do where the wanted one is whole, too. A list may stand for a tuple, and lists of numbers for an
-    array, or the other way round: NumPy's own comparisons see no difference. NaN and inf are wrong.
+    do where the expected one is whole, too. A list may stand for a tuple, and lists of numbers for
+    an array, or the other way round: NumPy's own comparisons see no difference. NaN and inf are
+    wrong.
 
     Parameters
     ----------
-    value, wanted : plain data
+    value, expected : plain data
     rtol, atol : float
         How far numbers may be off.
 
@@ -174,28 +175,28 @@ def same(value: Any, wanted: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -> 
     -------
     bool
     """
-    if type(value) is type(wanted) and isinstance(wanted, bool | str | None):
-        return bool(value == wanted)
-    if _is_number(wanted) and _is_number(value):
+    if type(value) is type(expected) and isinstance(expected, bool | str | None):
+        return bool(value == expected)
+    if _is_number(expected) and _is_number(value):
         got = float(value)
-        return math.isfinite(got) and math.isclose(got, wanted, rel_tol=rtol, abs_tol=atol)
-    if isinstance(wanted, np.ndarray):
+        return math.isfinite(got) and math.isclose(got, expected, rel_tol=rtol, abs_tol=atol)
+    if isinstance(expected, np.ndarray):
         value = as_array(value)
-        if value is None or value.shape != wanted.shape or _sort(value) != _sort(wanted):
+        if value is None or value.shape != expected.shape or _sort(value) != _sort(expected):
             return False
-        mine, best = value.astype(float), wanted.astype(float)
+        mine, best = value.astype(float), expected.astype(float)
         # As np.allclose, which takes five times as long for small arrays.
         near = np.abs(mine - best) <= atol + rtol * np.abs(best)
         return bool(near.all() and np.isfinite(mine).all() and np.isfinite(best).all())
-    if isinstance(wanted, list | tuple) and isinstance(value, np.ndarray) and value.ndim:
+    if isinstance(expected, list | tuple) and isinstance(value, np.ndarray) and value.ndim:
         value = list(value)
-    if isinstance(wanted, list | tuple) and isinstance(value, list | tuple):
-        return len(value) == len(wanted) and all(
-            same(v, w, rtol=rtol, atol=atol) for v, w in zip(value, wanted, strict=True)
+    if isinstance(expected, list | tuple) and isinstance(value, list | tuple):
+        return len(value) == len(expected) and all(
+            same(v, w, rtol=rtol, atol=atol) for v, w in zip(value, expected, strict=True)
         )
-    if isinstance(wanted, dict) and isinstance(value, dict):
-        return value.keys() == wanted.keys() and all(
-            same(value[k], w, rtol=rtol, atol=atol) for k, w in wanted.items()
+    if isinstance(expected, dict) and isinstance(value, dict):
+        return value.keys() == expected.keys() and all(
+            same(value[k], w, rtol=rtol, atol=atol) for k, w in expected.items()
         )
     return False
 
@@ -282,8 +283,8 @@ def _parts(items: Iterable[tuple[str, Any]], count: int, room: int, digits: int)
     return ", ".join(parts) + (", ..." if count > len(parts) else "")
 
 
-def _compare(data: Any, value: Any, wanted: Any) -> bool:
-    return same(value, wanted)
+def _compare(data: Any, value: Any, expected: Any) -> bool:
+    return same(value, expected)
 
 
 def _is_number(value: Any) -> bool:

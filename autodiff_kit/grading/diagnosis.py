@@ -81,11 +81,11 @@ def shown_mistake(
     check: Check, inputs: list[Any], answers: list[Answer], right: list[Answer]
 ) -> str:
     """Return the id of the mistake that a wrong value itself shows, or nothing."""
-    for data, answer, wanted in zip(inputs, answers, right, strict=True):
-        wrong = answer.status == "ok" and not is_right(check, data, answer, wanted)
+    for data, answer, expected in zip(inputs, answers, right, strict=True):
+        wrong = answer.status == "ok" and not is_right(check, data, answer, expected)
         if wrong and check.diagnose:
             try:
-                return check.diagnose(data, answer.value, wanted.value)
+                return check.diagnose(data, answer.value, expected.value)
             except Exception:  # it was written for values of the right kind; this is none
                 return ""
     return ""

@@ -139,12 +139,12 @@ class Feedback(_Part):
         for check in self.exercise.checks:
             if row.failed and check.name == row.failed[0] and check.picture:
                 answer = self.result.example[check.name]
-                wanted = self.result.expected[check.name]
-                if answer.status == "ok" and wanted.status == "ok":
+                expected = self.result.expected[check.name]
+                if answer.status == "ok" and expected.status == "ok":
                     try:
-                        if check.compare(check.example, answer.value, wanted.value):
+                        if check.compare(check.example, answer.value, expected.value):
                             return ""
-                        return check.picture(check.example, answer.value, wanted.value)
+                        return check.picture(check.example, answer.value, expected.value)
                     except Exception:  # an answer of another kind cannot be drawn
                         return ""
         return ""

@@ -33,14 +33,14 @@ ZERO = 1e-50  # how far from 0 a number may be that is 0
 ROUGH = 1e-3  # how near a difference comes, at least
 
 
-def exact(data: Any, value: Any, wanted: Any) -> bool:
+def exact(data: Any, value: Any, expected: Any) -> bool:
     """Tell whether an answer is right to twelve digits (`Check.compare`)."""
-    return same(value, wanted, rtol=DIGITS, atol=DIGITS)
+    return same(value, expected, rtol=DIGITS, atol=DIGITS)
 
 
-def inexact(data: Any, value: Any, wanted: Any) -> str:
+def inexact(data: Any, value: Any, expected: Any) -> str:
     """Return the id of an answer that is right to a few digits only (`Check.diagnose`)."""
-    return "differences" if same(value, wanted, rtol=ROUGH, atol=ROUGH) else ""
+    return "differences" if same(value, expected, rtol=ROUGH, atol=ROUGH) else ""
 
 
 def with_complex(rng: np.random.Generator, data: dict[str, Any], names: str) -> dict[str, Any]:
@@ -91,15 +91,15 @@ def contributions(rule, data, names, count):  # type: ignore[no-untyped-def]
     return [real, [part.real for part in turned], [part.imag for part in turned]]
 
 
-def right_to_twelve_digits(data: Any, value: Any, wanted: Any) -> bool:
+def right_to_twelve_digits(data: Any, value: Any, expected: Any) -> bool:
     """Tell whether contributions are right in shape and to twelve digits (`Check.compare`)."""
-    pairs = _pairs(data, value, wanted)
+    pairs = _pairs(data, value, expected)
     return pairs is not None and all(_near(mine, best) for mine, best in pairs)
 
 
-def mistake(data: Any, value: Any, wanted: Any) -> str:
+def mistake(data: Any, value: Any, expected: Any) -> str:
     """Return the id of what is not a rule: a difference, a complex step (`Check.diagnose`)."""
-    pairs = _pairs(data, value, wanted)
+    pairs = _pairs(data, value, expected)
     if pairs is None or any(mine.dtype.itemsize < best.dtype.itemsize for mine, best in pairs):
         return ""
     if broken := _broken(data, pairs):
@@ -142,20 +142,20 @@ def _is_rough(mine: Any, best: Any) -> bool:
     return bool(near[finite].all())
 
 
-def _pairs(data: Any, value: Any, wanted: Any) -> list[tuple[Any, Any]] | None:
+def _pairs(data: Any, value: Any, expected: Any) -> list[tuple[Any, Any]] | None:
     """Return each contribution beside the right one; None if they are not of the same shapes."""
     if "complex" in data:
         value = _complex(value)
-        wanted = _complex(wanted)
+        expected = _complex(expected)
     else:
-        value = list(value) if isinstance(wanted, tuple) else [value]
-        wanted = list(wanted) if isinstance(wanted, tuple) else [wanted]
+        value = list(value) if isinstance(expected, tuple) else [value]
+        expected = list(expected) if isinstance(expected, tuple) else [expected]
     arrays = [as_array(part) if isinstance(part, list | tuple) else part for part in value]
-    is_alike = len(arrays) == len(wanted) and all(
+    is_alike = len(arrays) == len(expected) and all(
         isinstance(mine, np.ndarray) and mine.dtype.kind != "b" and mine.shape == best.shape
-        for mine, best in zip(arrays, wanted, strict=True)
+        for mine, best in zip(arrays, expected, strict=True)
     )
-    return list(zip(arrays, wanted, strict=True)) if is_alike else None
+    return list(zip(arrays, expected, strict=True)) if is_alike else None
 
 
 def _complex(lists: Sequence[Sequence[Any]]) -> list[Any]:

@@ -75,9 +75,9 @@ from autodiff_kit.grading.untouched import untouched
 #                           NotImplementedError, which is a RuntimeError: do not catch it. All calls
 #                           run in one process, so what one leaves behind the next one finds
 #   expected(data)          the right answer. Without it the solution of your notebook is asked
-#   compare(data, value, wanted)    whether an answer is right; without it kind, shape and numbers
+#   compare(data, value, expected)  whether an answer is right; without it kind, shape and numbers
 #                                   have to agree, and NaN and inf are wrong
-#   diagnose(data, value, wanted)   the id of a mistake that the answer shows, or ""
+#   diagnose(data, value, expected) the id of a mistake that the answer shows, or ""
 #   public(data), reply(data, question)     if an input contains its own answer: what drive gets of
 #                                   it, and what `ask(question)` in drive returns. Code in the same
 #                                   process can read all that drive gets; reply is run elsewhere

@@ -65,9 +65,9 @@ def untouched(*checks: Check, name: str, points: float, shown: str = "") -> Chec
         driver="\n".join([*sources, *drivers, call]),
         cases=1,
         expected=expected if all(check.expected for check in checks) else None,
-        compare=lambda data, value, wanted: _compare(checks, data, value, wanted),
+        compare=lambda data, value, expected: _compare(checks, data, value, expected),
         # A function that keeps something from one call to the next may be wrong in this check only.
-        diagnose=lambda data, value, wanted: "" if value["changed"] else checks[0].name,
+        diagnose=lambda data, value, expected: "" if value["changed"] else checks[0].name,
         needs=checks,
     )
 
@@ -81,17 +81,17 @@ class _Untouched(Check):
         return [self.example, [check.inputs(seed)[1:] for check in self.needs]]
 
 
-def _compare(checks: tuple[Check, ...], data: Any, value: Any, wanted: Any) -> bool:
+def _compare(checks: tuple[Check, ...], data: Any, value: Any, expected: Any) -> bool:
     """Tell whether nothing is changed, and one of the checks is passed."""
-    parts = zip(checks, data, value["answers"], wanted["answers"], strict=True)
+    parts = zip(checks, data, value["answers"], expected["answers"], strict=True)
     return value["changed"] == [] and any(_is_passed(*part) for part in parts)
 
 
-def _is_passed(check: Check, data: Any, value: Any, wanted: Any) -> bool:
+def _is_passed(check: Check, data: Any, value: Any, expected: Any) -> bool:
     try:
         return all(
             check.compare(case, mine, best) is True
-            for case, mine, best in zip(data, value, wanted, strict=True)
+            for case, mine, best in zip(data, value, expected, strict=True)
         )
     except Exception:  # `compare` was written for answers of the right kind; this is none
         return False

@@ -47,15 +47,15 @@ def evidence(
         if is_right(check, given, answer, best):
             continue
         if number == 0:
-            wanted, shown = show(best.value), show(answer.value)
-            if answer.status == "ok" and shown == wanted:
-                shown, wanted = _apart(answer.value, best.value)
+            expected, shown = show(best.value), show(answer.value)
+            if answer.status == "ok" and shown == expected:
+                shown, expected = _apart(answer.value, best.value)
             yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
             if returns and _lacks_return(answer, best):
                 yours += "  (Is a `return` missing?)"
             yours += _precision(answer.value)
             word = "right is, for example," if check.many else "right is"
-            best_of = "" if best.status != "ok" else f"\n{word} {wanted}"
+            best_of = "" if best.status != "ok" else f"\n{word} {expected}"
             return f"For {check.shown}:\n{yours}{best_of}"
         yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
         yours += _precision(answer.value)
@@ -80,43 +80,43 @@ def _lacks_return(answer: Answer, best: Answer) -> bool:
     """Tell whether a function seems to have returned nothing."""
     if answer.status == "raised":
         return not answer.place and "NoneType" in answer.error
-    value, wanted = answer.value, best.value
-    if isinstance(value, list | tuple) and isinstance(wanted, list | tuple):
-        return any(v is None for v in value) and not any(w is None for w in wanted)
-    return answer.status == "ok" and value is None and wanted is not None
+    value, expected = answer.value, best.value
+    if isinstance(value, list | tuple) and isinstance(expected, list | tuple):
+        return any(v is None for v in value) and not any(w is None for w in expected)
+    return answer.status == "ok" and value is None and expected is not None
 
 
-def _apart(value: Any, wanted: Any) -> tuple[str, str]:
+def _apart(value: Any, expected: Any) -> tuple[str, str]:
     """Show two answers that look alike at first: with more digits, else where they part."""
-    shown, right = show(value, digits=12), show(wanted, digits=12)
+    shown, right = show(value, digits=12), show(expected, digits=12)
     if shown != right:
         return shown, right
     where = ""
-    while (part := _first_difference(value, wanted)) is not None:
+    while (part := _first_difference(value, expected)) is not None:
         where += f"[{', '.join(map(repr, part))}]"
         for index in part if isinstance(value, list | tuple | dict) else (part,):
-            value, wanted = value[index], wanted[index]
+            value, expected = value[index], expected[index]
     for digits in (4, 12):
-        shown, right = (f"at {where}: {show(v, digits=digits)}" for v in (value, wanted))
+        shown, right = (f"at {where}: {show(v, digits=digits)}" for v in (value, expected))
         if shown != right:
             break
     return shown, right
 
 
-def _first_difference(value: Any, wanted: Any) -> tuple[Any, ...] | None:
+def _first_difference(value: Any, expected: Any) -> tuple[Any, ...] | None:
     """Return the index of the first part in which two answers differ, if they have parts."""
-    if isinstance(value, np.ndarray) and isinstance(wanted, np.ndarray):
-        if value.shape != wanted.shape or not value.ndim:
+    if isinstance(value, np.ndarray) and isinstance(expected, np.ndarray):
+        if value.shape != expected.shape or not value.ndim:
             return None
-        unlike = np.argwhere(~np.isclose(value, wanted, equal_nan=True))
+        unlike = np.argwhere(~np.isclose(value, expected, equal_nan=True))
         return tuple(map(int, unlike[0])) if len(unlike) else None
-    if isinstance(value, dict) and isinstance(wanted, dict) and value.keys() == wanted.keys():
-        keys: Any = wanted.keys()
-    elif isinstance(value, list | tuple) and isinstance(wanted, list | tuple):
-        keys = range(min(len(value), len(wanted)))
+    if isinstance(value, dict) and isinstance(expected, dict) and value.keys() == expected.keys():
+        keys: Any = expected.keys()
+    elif isinstance(value, list | tuple) and isinstance(expected, list | tuple):
+        keys = range(min(len(value), len(expected)))
     else:
         return None
-    return next(((key,) for key in keys if not alike(value[key], wanted[key])), None)
+    return next(((key,) for key in keys if not alike(value[key], expected[key])), None)
 
 
 def _trouble(answer: Answer) -> str:
@@ -133,16 +133,16 @@ def _trouble(answer: Answer) -> str:
     return f"your code gave no answer ({answer.error or answer.status})"
 
 
-def _difference(value: Any, wanted: Any) -> str:
+def _difference(value: Any, expected: Any) -> str:
     """Say in which way an answer is wrong, with no number of it."""
-    if isinstance(wanted, np.ndarray) and isinstance(value, list | tuple):
+    if isinstance(expected, np.ndarray) and isinstance(value, list | tuple):
         array = as_array(value)
         value = value if array is None else array
-    mine, best = _sort(value), _sort(wanted)
+    mine, best = _sort(value), _sort(expected)
     if mine != best:
         return f"your answer is {mine}, and not {best}"
-    if isinstance(value, np.ndarray) and isinstance(wanted, np.ndarray):
-        if value.shape != wanted.shape:
+    if isinstance(value, np.ndarray) and isinstance(expected, np.ndarray):
+        if value.shape != expected.shape:
             return "your answer has another shape than it should have"
         if value.dtype.kind == "f" and not np.isfinite(value).all():
             return "your answer has numbers that are not finite"

@@ -157,11 +157,11 @@ class Edges:
     def expected(data):
         return sorted([number, x] for number in reached(data) for x in data[number][0])
 
-    def picture(data, value, wanted):
+    def picture(data, value, expected):
         labels, rows = ["x", "x * x", "double"], [0, 1, 2]
-        both = [Counter((x, node) for node, x in pairs) for pairs in (value, wanted)]
+        both = [Counter((x, node) for node, x in pairs) for pairs in (value, expected)]
         drawn = [edge_graph(labels, edges, rows) for edges in both]
-        return beside(*drawn, f"your {len(value)} edges beside the right {len(wanted)}")
+        return beside(*drawn, f"your {len(value)} edges beside the right {len(expected)}")
 
 
 @check(step="leaves", points=2, concept="leaves that require a gradient", using=[nodes_of])

@@ -150,10 +150,10 @@ class Relu:
     def expected(data):
         return np.array([g if x > 0 else 0.0 for g, x in zip(data["g"], data["x"], strict=True)])
 
-    def diagnose(data, value, wanted):
+    def diagnose(data, value, expected):
         # On the corner itself a central difference has half of g.
-        half = np.where(data["x"] == 0, data["g"] / 2, wanted)
-        return "relu_differences" if np.allclose(value, half) else mistake(data, value, wanted)
+        half = np.where(data["x"] == 0, data["g"] / 2, expected)
+        return "relu_differences" if np.allclose(value, half) else mistake(data, value, expected)
 
     compare = right_to_twelve_digits
 

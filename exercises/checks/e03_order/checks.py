@@ -43,11 +43,11 @@ def an_order(data):
     return [data["names"][number] for number in reversed(reached(data))]
 
 
-def is_an_order(data, value, wanted):
+def is_an_order(data, value, expected):
     """Tell whether a list of names is a right order: there are several."""
     if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
         return False
-    if sorted(value) != sorted(wanted):
+    if sorted(value) != sorted(expected):
         return False
     place = {name: number for number, name in enumerate(value)}
     names = data["names"]
@@ -58,22 +58,22 @@ def is_an_order(data, value, wanted):
     )
 
 
-def what_is_wrong(data, value, wanted):
+def what_is_wrong(data, value, expected):
     if len(set(value)) < len(value):
         return "comes_more_than_once"
-    if is_an_order(data, value[::-1], wanted):
+    if is_an_order(data, value[::-1], expected):
         return "inputs_first"
-    if set(value) < set(wanted):
+    if set(value) < set(expected):
         return "nodes_are_missing"
     return ""
 
 
-def places(data, value, wanted):
+def places(data, value, expected):
     """Draw the graph with each node's place in the list; mark the first that is out of place."""
     names, inputs = data["names"], data["inputs"]
     notes = [
         [", ".join(str(i + 1) for i, n in enumerate(order) if n == name) or "-" for name in names]
-        for order in (value, wanted)
+        for order in (value, expected)
     ]
     came: set[str] = set()
     early = ""
@@ -82,7 +82,7 @@ def places(data, value, wanted):
         if not early and not came.issuperset(users):
             early = name
         came.add(name)
-    missing = next((name for name in reversed(names) if name in wanted and name not in came), "")
+    missing = next((name for name in reversed(names) if name in expected and name not in came), "")
     marked = names.index(early or missing) if early or missing else -1
     words = f"{missing} is missing" if missing else "the places in the list"
     words = f"{early} comes before a node that uses it" if early else words
@@ -178,12 +178,12 @@ class Anew:
     def expected(data):
         return [an_order(seen_from(data, root)) for root in data["roots"]]
 
-    def compare(data, value, wanted):
+    def compare(data, value, expected):
         # Which order it is, the other checks ask.
-        return [sorted(set(names)) for names in value] == [sorted(names) for names in wanted]
+        return [sorted(set(names)) for names in value] == [sorted(names) for names in expected]
 
-    def diagnose(data, value, wanted):
-        more = [set(names) - set(best) for names, best in zip(value, wanted, strict=True)]
+    def diagnose(data, value, expected):
+        more = [set(names) - set(best) for names, best in zip(value, expected, strict=True)]
         return "earlier_calls_are_kept" if any(more) else ""
 
 

@@ -33,10 +33,10 @@ def slopes_of(data, leaf, root):
 def gradients(labels):
     """Return a function that draws the example with .grad in its nodes, the first wrong marked."""
 
-    def draw(data, value, wanted):
+    def draw(data, value, expected):
         inputs = [[] for _ in data["leaves"]] + [used for used, _ in data["operations"]]
         sides = []
-        for answer in (value, wanted):
+        for answer in (value, expected):
             answer = answer if isinstance(answer, list) else [answer]
             sides.append([f"grad {show(g)}" for g in answer])
         differ = [i for i, (a, b) in enumerate(zip(*sides, strict=True)) if a != b]
@@ -49,11 +49,11 @@ def gradients(labels):
     return draw
 
 
-def in_proportion(values, wanted):
+def in_proportion(values, expected):
     """Tell whether gradients are right but for one factor: the check `Start` asks for that one."""
-    if [value is None for value in values] != [best is None for best in wanted]:
+    if [value is None for value in values] != [best is None for best in expected]:
         return False
-    pairs = [(v, w) for v, w in zip(values, wanted, strict=True) if w is not None]
+    pairs = [(v, w) for v, w in zip(values, expected, strict=True) if w is not None]
     factor = float(np.ravel(pairs[0][0])[0] / np.ravel(pairs[0][1])[0])
     return 0.1 < abs(factor) < 10 and all(same(v, w * factor) for v, w in pairs)
 
@@ -157,11 +157,11 @@ class Once:
         grads = [slope * 2.0 ** data["doublings"] for slope in data["slopes"]]
         return {"grads": grads, "calls": [1] * (1 + data["doublings"])}
 
-    def compare(data, value, wanted):
+    def compare(data, value, expected):
         # How large the gradients are is another check's question; here, that they came this way.
         first, second = value["grads"]
         in_step = same(first * data["slopes"][1], second * data["slopes"][0])
-        return value["calls"] == wanted["calls"] and in_step and bool(first)
+        return value["calls"] == expected["calls"] and in_step and bool(first)
 
 
 @check(step="backward", points=2, concept="a second pass adds to .grad", using=[build])
@@ -177,9 +177,9 @@ class Again:
         "roots": [2, 3],
     }
 
-    def picture(data, value, wanted):
+    def picture(data, value, expected):
         draw = gradients(["x", "w", "x * w", "x + w"])
-        return draw(data, value["together"], wanted["together"])
+        return draw(data, value["together"], expected["together"])
 
     def generate(rng):
         # Arrays, with which `if node.grad:` stops: the example has single numbers. And x is a root,
@@ -214,10 +214,10 @@ class Again:
         ]
         return {"alone": alone, "together": summed(alone)}
 
-    def compare(data, value, wanted):
+    def compare(data, value, expected):
         # What a leaf as root gets is asked above: here, whether it is added to what is there.
         passes = [i for i, root in enumerate(data["roots"]) if root]
-        alone, best = ([grad for i in passes for grad in v["alone"][i]] for v in (value, wanted))
+        alone, best = ([grad for i in passes for grad in v["alone"][i]] for v in (value, expected))
         return in_proportion(alone, best) and same(value["together"], summed(value["alone"]))
 
 
@@ -233,9 +233,9 @@ class Inner:
         "operations": [[[0, 1], [5.0, 2.0]], [[2], [3.0]]],
     }
 
-    def picture(data, value, wanted):
+    def picture(data, value, expected):
         draw = gradients(["x", "w", "x * w", "(x * w) * 3"])
-        return draw(data, value["second"], wanted["second"])
+        return draw(data, value["second"], expected["second"])
 
     def generate(rng):
         operations = [[[0, 1], [slope(rng), slope(rng)]]]
@@ -256,8 +256,8 @@ class Inner:
         first = [slopes_of(data, leaf, root) for leaf in (0, 1)]
         return {"first": first, "second": [*first, *inner]}
 
-    def compare(data, value, wanted):
-        answers = ([*answer["first"], *answer["second"]] for answer in (value, wanted))
+    def compare(data, value, expected):
+        answers = ([*answer["first"], *answer["second"]] for answer in (value, expected))
         return in_proportion(*answers)
 
 
@@ -290,8 +290,8 @@ class Constants:
     def expected(data):
         return [slopes_of(data, leaf, 4) if data["needs"][leaf] else None for leaf in range(3)]
 
-    def compare(data, value, wanted):
-        return in_proportion(value, wanted)
+    def compare(data, value, expected):
+        return in_proportion(value, expected)
 
 
 @check(step="backward", points=2, concept="shared arrays are not changed", using=[build])

@@ -110,8 +110,8 @@ def read(step, program, x, g, near):
     return [*first, others or int(constants != the_same), *close_by]
 
 
-def what_is_no_graph(data, value, wanted):
-    return "differences" if value[2] else inexact(data, value, wanted)
+def what_is_no_graph(data, value, expected):
+    return "differences" if value[2] else inexact(data, value, expected)
 
 
 def a_weight(rng):

@@ -142,10 +142,10 @@ class Rule:
         return step.mean_loss_rule(data["g"], data["losses"], data["lengths"])
 
     def expected(data):
-        wanted = np.zeros(data["losses"].shape)
-        for row, n in zip(wanted, data["lengths"], strict=True):
+        gradient = np.zeros(data["losses"].shape)
+        for row, n in zip(gradient, data["lengths"], strict=True):
             row[:n] = data["g"] / sum(data["lengths"])
-        return wanted
+        return gradient
 
     compare, diagnose = exact, inexact
 

@@ -107,11 +107,11 @@ class Unasked:
         return [sorted(step.to_save(op, x, y)) for op, x, y in data]
 
     def expected(data):
-        wanted = []
+        saved = []
         for op, x, y in data:
             for_x, for_y = READS[op]
-            wanted.append(sorted({for_x if x else "", for_y if y else ""} - {""}))
-        return wanted
+            saved.append(sorted({for_x if x else "", for_y if y else ""} - {""}))
+        return saved
 
 
 @check(step="run", points=2, concept="every so many inputs", using=[chain])
@@ -228,16 +228,16 @@ class Work:
         calls = [int(number % every < every - 1) for number in range(count)]
         return [np.stack(slopes, axis=1), calls, every, every - 1]
 
-    def compare(data, value, wanted):
-        if not isinstance(value, list) or len(value) != 4 or not same(value[0], wanted[0]):
+    def compare(data, value, expected):
+        if not isinstance(value, list) or len(value) != 4 or not same(value[0], expected[0]):
             return False
         _, calls, most, held = value
         every = data["every"]
         return sum(calls) > 0 and max(calls) <= 1 and 0 < most <= every + 3 and held <= every
 
-    def diagnose(data, value, wanted):
+    def diagnose(data, value, expected):
         calls = value[1]
-        if not same(value[0], wanted[0]):
+        if not same(value[0], expected[0]):
             return ""
         if not any(calls):
             return "nothing_computed_again"

@@ -160,8 +160,8 @@ class Leaves:
     def expected(data):
         return [[1, 1, 1, 1], *right_move(data)]
 
-    def compare(data, value, wanted):
-        return same(value[0], wanted[0]) and is_down(data, value[1:])
+    def compare(data, value, expected):
+        return same(value[0], expected[0]) and is_down(data, value[1:])
 
 
 @check(step="step", points=1, concept="no graph is kept", cases=2, using=[tensors, first_move])
@@ -207,8 +207,8 @@ class Alive:
     def expected(data):
         return [0.0, False, *right_move(data)]
 
-    def compare(data, value, wanted):
-        return same(value[:2], wanted[:2]) and is_down(data, value[2:])
+    def compare(data, value, expected):
+        return same(value[:2], expected[:2]) and is_down(data, value[2:])
 
 
 def drawn_start(rng):
@@ -306,7 +306,7 @@ class Accuracy:
         losses, parameters = descended(data, [1.0] * 80)
         return [[(1.0, loss) for loss in losses], parameters]
 
-    def compare(data, value, wanted):
+    def compare(data, value, expected):
         parameters = reached(data, value)
         if parameters is None:
             return False
@@ -316,7 +316,7 @@ class Accuracy:
         # 75 in 100 are asked for. Of other digits it may be a few less: that is the draw's doing.
         return bool(np.mean(read == data["right"]) >= 0.7)
 
-    def diagnose(data, value, wanted):
+    def diagnose(data, value, expected):
         try:
             pairs = noted(value[0])
         except (TypeError, ValueError):

@@ -136,12 +136,12 @@ class Path:
 
     compare, diagnose = exact, inexact
 
-    def picture(data, value, wanted):
+    def picture(data, value, expected):
         """Draw the two layers with the gradients of the leaves; mark the first that is wrong."""
         labels = ["x", "b1", "x + b1", "tanh", "b2", "h + b2", "tanh"]
         inputs = [[], [], [0, 1], [2], [], [3, 4], [5]]
         sides, notes = [], []
-        for answer in (value, wanted):
+        for answer in (value, expected):
             x, b1, b2 = (f"grad {show(g)}" for g in answer[1:])
             sides.append([x, b1, b2])
             notes.append([x, b1, "", "", b2, "", show(answer[0])])
@@ -167,11 +167,11 @@ def walks(data):
     return answer
 
 
-def are_walks(data, value, wanted):
+def are_walks(data, value, expected):
     """Tell whether each list holds the right nodes once, each behind its inputs."""
-    if not isinstance(value, list) or len(value) != len(wanted):
+    if not isinstance(value, list) or len(value) != len(expected):
         return False
-    for mine, best in zip(value, wanted, strict=True):
+    for mine, best in zip(value, expected, strict=True):
         if not isinstance(mine, list) or not all(isinstance(v, float) for v in mine):
             return False
         if sorted(mine) != sorted(best):

@@ -415,10 +415,10 @@ def drawn(yours, right, words):
     return beside(graph(*parts[0], differ[0] if differ else -1), graph(*parts[1]), words)
 
 
-def two_graphs(data, value, wanted):
+def two_graphs(data, value, expected):
     """Draw the graph of the chosen program beside the one that was asked for."""
-    both = [ran(data, data["programs"][index])[0] for index in (value, wanted)]
-    return drawn(*both, f"the graphs of the programs {value} and {wanted}")
+    both = [ran(data, data["programs"][index])[0] for index in (value, expected)]
+    return drawn(*both, f"the graphs of the programs {value} and {expected}")
 
 
 # The graphs of these programs differ without a look at shared nodes, names or the order of inputs.
@@ -548,7 +548,7 @@ def rows_of(data, lines):
     return rows
 
 
-def is_a_program(data, value, wanted):
+def is_a_program(data, value, expected):
     """Tell whether lines, run one after the other, make the graph again."""
     try:
         rows = rows_of(data, value)
@@ -557,7 +557,7 @@ def is_a_program(data, value, wanted):
     return len(rows) == len(data) and is_same(rows, data)
 
 
-def what_is_wrong(data, value, wanted):
+def what_is_wrong(data, value, expected):
     try:
         rows = rows_of(data, value)
     except ValueError as problem:
@@ -577,7 +577,7 @@ def a_program(data):
     return lines
 
 
-def graph_of_lines(data, value, wanted):
+def graph_of_lines(data, value, expected):
     """Draw the graph that the lines make beside the one that was to be written down."""
     words = f"the graph of your {len(value)} lines beside the given one"
     return drawn(rows_of(data, value), data, words)
@@ -664,8 +664,8 @@ class Long:
     def expected(data):
         return a_program(rows_of_chain(data))
 
-    def compare(data, value, wanted):
-        return value == wanted or is_a_program(rows_of_chain(data), value, wanted)
+    def compare(data, value, expected):
+        return value == expected or is_a_program(rows_of_chain(data), value, expected)
 
-    def diagnose(data, value, wanted):
-        return what_is_wrong(rows_of_chain(data), value, wanted)
+    def diagnose(data, value, expected):
+        return what_is_wrong(rows_of_chain(data), value, expected)

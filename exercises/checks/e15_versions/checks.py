@@ -77,8 +77,8 @@ def some_changes(rng, which):
 def version_of_each(labels, inputs):
     """Return a function that draws the arrays with their versions, the first wrong one marked."""
 
-    def draw(data, value, wanted):
-        mine, best = value["versions"], wanted["versions"]
+    def draw(data, value, expected):
+        mine, best = value["versions"], expected["versions"]
         differ = [i for i, (a, b) in enumerate(zip(mine, best, strict=True)) if a != b]
         if not differ:  # then it is the numbers that are wrong, and they are in the text
             return ""
@@ -130,7 +130,7 @@ class Counts:
         after = right["numbers"][0]
         return {"version": right["versions"][0], "data": after, "memory": after, "another": 0}
 
-    def diagnose(data, value, wanted):
+    def diagnose(data, value, expected):
         return "one_counter_for_all" if value["another"] > 0 else ""
 
 
@@ -286,9 +286,9 @@ class Words:
         saved = data["before"]
         return f"saved at version {saved}, now at version {saved + data['after']}"
 
-    def compare(data, value, wanted):
+    def compare(data, value, expected):
         """Whatever the words are, and other numbers among them: both versions are named."""
-        numbers, right = (re.findall(r"\d+", text) for text in (value, wanted))
+        numbers, right = (re.findall(r"\d+", text) for text in (value, expected))
         # But not by naming all that there could be.
         return len(numbers) <= 8 and set(right) <= set(numbers)
 

@@ -40,16 +40,16 @@ def slope_of_bowl(data):
     return data["g"] * (2 * c * (x - a) + k * np.cos(k * x))
 
 
-def near(value, wanted, part):
+def near(value, expected, part):
     """Tell whether an array is right but for a part of its largest number."""
-    return same(value, wanted, rtol=0.0, atol=part * float(np.abs(wanted).max()))
+    return same(value, expected, rtol=0.0, atol=part * float(np.abs(expected).max()))
 
 
-def what_kind_of_error(data, value, wanted):
+def what_kind_of_error(data, value, expected):
     """Tell by the error itself which formula, or which h, has made it."""
-    error = value - wanted
+    error = value - expected
     size = float(np.abs(error).max())
-    if value.shape != wanted.shape or size > 0.1 * float(np.abs(wanted).max()):
+    if value.shape != expected.shape or size > 0.1 * float(np.abs(expected).max()):
         return ""
     c, k, x, g = (data[name] for name in ("c", "k", "x", "g"))
     curve = g * (2 * c - k**2 * np.sin(k * x))
@@ -79,8 +79,8 @@ class Curved:
     def drive(step, data):
         return step.numerical(bowl(data), data["x"], data["g"])
 
-    def compare(data, value, wanted):
-        return near(value, wanted, 5e-8)
+    def compare(data, value, expected):
+        return near(value, expected, 5e-8)
 
 
 def mixing(part):
@@ -127,9 +127,9 @@ def grid(values, marks):
     return "".join(parts), 40 + 74 * columns, 16 + 40 * rows
 
 
-def tables(data, value, wanted):
+def tables(data, value, expected):
     """Draw the gradient of the example as a table; mark what is wrong in it."""
-    yours, right = value[0], wanted[0]
+    yours, right = value[0], expected[0]
     if yours.shape != right.shape:
         words = f"yours has the shape {yours.shape}, x has the shape {right.shape}"
         return beside(grid(yours, True), grid(right, False), words)
@@ -177,10 +177,10 @@ class Mixed:
     def expected(data):
         return [gradient_of_mixing(part) for part in data["parts"]]
 
-    def compare(data, value, wanted):
+    def compare(data, value, expected):
         # How exact the numbers are is the other check's business.
-        return len(value) == len(wanted) and all(
-            same(v, w, rtol=1e-3, atol=1e-3) for v, w in zip(value, wanted, strict=True)
+        return len(value) == len(expected) and all(
+            same(v, w, rtol=1e-3, atol=1e-3) for v, w in zip(value, expected, strict=True)
         )
 
 
@@ -201,10 +201,10 @@ class Untouched:
     def expected(data):
         return [slope_of_bowl(data), data["x"], 0]
 
-    def compare(data, value, wanted):
+    def compare(data, value, expected):
         gradient, after, others = value
         is_same = others == 0 and np.array_equal(after, data["x"])
-        return near(gradient, wanted[0], 1e-2) and is_same
+        return near(gradient, expected[0], 1e-2) and is_same
 
 
 # Step 2
@@ -232,10 +232,10 @@ def agree(data):
     ]
 
 
-def where_it_is_wrong(data, value, wanted):
+def where_it_is_wrong(data, value, expected):
     wrong = [
         ours
-        for (ours, _), got, best in zip(data["pairs"], value, wanted, strict=True)
+        for (ours, _), got, best in zip(data["pairs"], value, expected, strict=True)
         if got is not best
     ]
     return "mean_error" if all(ours.size > 40 for ours in wrong) else ""
@@ -482,14 +482,14 @@ def flawed_names(data):
     return [name for name, _, flaw in data["operations"] if flaw]
 
 
-def what_was_missed(data, value, wanted):
+def what_was_missed(data, value, expected):
     flaws = {name: flaw for name, _, flaw in data["operations"]}
     if len(set(value)) < len(value):
         return "named_at_every_point"
-    if sorted(value) == sorted(wanted):
+    if sorted(value) == sorted(expected):
         return "in_another_order"
-    missed = {flaws[name] for name in wanted if name not in value}
-    if set(value) < set(wanted):
+    missed = {flaws[name] for name in expected if name not in value}
+    if set(value) < set(expected):
         if missed <= {"first branch", "second branch"}:
             return "one_point"
         if missed <= {"no g", "g twice", "mean of g"}:
@@ -575,10 +575,10 @@ class Places:
     def expected(data):
         return [flawed_names(data), 20]
 
-    def diagnose(data, value, wanted):
-        if value[0] == wanted[0]:
+    def diagnose(data, value, expected):
+        if value[0] == expected[0]:
             return "one_point"
-        return what_was_missed(data, value[0], wanted[0])
+        return what_was_missed(data, value[0], expected[0])
 
 
 # Step 4
@@ -606,9 +606,9 @@ class Forward:
         return np.array([max(x, 0.0) + np.log1p(np.exp(-abs(x))) for x in data["x"]])
 
 
-def to_the_last_digits(data, value, wanted):
+def to_the_last_digits(data, value, expected):
     """Tell whether gradients, none of them larger than 4, are as near as a formula comes."""
-    return same(value, wanted, rtol=0.0, atol=1e-14)
+    return same(value, expected, rtol=0.0, atol=1e-14)
 
 
 def a_slope(x):
