@@ -45,7 +45,7 @@ def find(
     exercise: str = "",
     pattern: str = "",
     runner: Runner | None = None,
-    asked: Mapping[str, Collection[str]] | None = None,
+    tasks: Mapping[str, Collection[str]] | None = None,
 ) -> Iterator[Submission]:
     """Yield the submissions in a folder, a zip, or a single file.
 
@@ -65,7 +65,7 @@ def find(
     runner : Runner, optional
         Where learners' zips are unpacked, and where several files of one learner for the same
         exercise are looked into; else in a plain process.
-    asked : mapping of exercise to names, optional
+    tasks : mapping of exercise to names, optional
         What each exercise asks for: it tells a notebook that was worked on from an untouched one.
 
     Yields
@@ -96,7 +96,7 @@ def find(
         for handed_in in learners.values():
             runner = runner or Level0()
             read = _identified(_read(handed_in, names, runner), names.exercises, runner)
-            yield from _chosen(list(read), asked or {}, runner)
+            yield from _chosen(list(read), tasks or {}, runner)
 
 
 def _read(
@@ -169,7 +169,7 @@ def _ids(step: Any, data: Any) -> Any:
 
 
 def _chosen(
-    handed_in: list[Submission], asked: Mapping[str, Collection[str]], runner: Runner
+    handed_in: list[Submission], tasks: Mapping[str, Collection[str]], runner: Runner
 ) -> Iterator[Submission]:
     """Yield those of a learner's files that count.
 
@@ -188,7 +188,7 @@ def _chosen(
             words = "Which exercise is this? Its name stands nowhere in the path (see --exercise)."
             rivals = [replace(rival, problem=rival.problem or words) for rival in rivals]
         best = [rival for rival in rivals if not rival.problem] or rivals
-        best = _most_done(best, asked.get(exercise, ()), runner)
+        best = _most_done(best, tasks.get(exercise, ()), runner)
         best = [rival for rival in best if rival.suffix == ".ipynb"] or best
         named = [r for r in best if PurePosixPath(r.origin).stem.casefold() == exercise.casefold()]
         depth = min((rival.origin.count("/") for rival in named), default=0)
@@ -219,10 +219,10 @@ def _note(submission: Submission, counted: set[str], others: list[str]) -> str:
 
 
 def _most_done(
-    rivals: list[Submission], asked: Collection[str], runner: Runner
+    rivals: list[Submission], names: Collection[str], runner: Runner
 ) -> list[Submission]:
     """Return those rivals in which most of what is asked for was worked on."""
-    if len(rivals) < 2 or not asked:
+    if len(rivals) < 2 or not names:
         return rivals
     reader = inspect.getsource(notebook)
     driver = f"{inspect.getsource(_look)}\n\ndrive = _look\n"
@@ -231,7 +231,7 @@ def _most_done(
     for rival in sorted(rivals, key=lambda rival: (rival.suffix, len(rival.origin), rival.origin)):
         if rival.data not in done and len(done) < MAX_RIVALS and time.monotonic() < latest:
             data = np.frombuffer(rival.data, np.uint8)
-            question = {"data": data, "suffix": rival.suffix, "names": [*asked], "reader": reader}
+            question = {"data": data, "suffix": rival.suffix, "names": [*names], "reader": reader}
             (reply,) = runner.run_calls("", [Call(driver, question, is_example=True)], LOOKING)
             done[rival.data] = reply.value if isinstance(reply.value, int) else 0
     most = max(done.values())

@@ -10,8 +10,8 @@ from tests.grading import warm
 
 @pytest.fixture(scope="session")
 def _warm() -> Iterator[warm.Warm]:
-    with warm.warm() as made:
-        yield made
+    with warm.warm() as engine:
+        yield engine
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -37,9 +37,9 @@ def graded(
     handed_in = pupils.make(COURSE, place / "submitted", 40, KEYS)
     results = place / "results"
     words = ("--out", results, "--workers", "2", "--allow-level", "0", *course)
-    said = run("grade", place / "submitted", *words)
+    result = run("grade", place / "submitted", *words)
     with Store(results / "results.sqlite") as store:
-        return place, handed_in, {g.student: g for g in store.grades()}, said
+        return place, handed_in, {g.student: g for g in store.grades()}, result
 
 
 def of_kind(kind: str, graded: tuple) -> list[tuple[pupils.Pupil, Grade]]:
@@ -55,10 +55,10 @@ def test_each_learner_has_one_row(graded: tuple) -> None:
 
 
 def test_right_answers_have_all_points_however_they_are_written(graded: tuple) -> None:
-    found = of_kind("right", graded)
+    grades = of_kind("right", graded)
 
-    assert len(found) == 16
-    assert [(p.student, g.points) for p, g in found if g.points < p.exercise.points] == []
+    assert len(grades) == 16
+    assert [(p.student, g.points) for p, g in grades if g.points < p.exercise.points] == []
 
 
 def test_known_mistakes_lose_points_and_are_told_which_they_are(graded: tuple) -> None:
@@ -81,24 +81,24 @@ def test_a_broken_file_is_a_row_that_says_so(graded: tuple) -> None:
 
 
 def test_the_summary_counts_learners(graded: tuple) -> None:
-    *_, said = graded
-    line = next(line for line in said.splitlines() if line.startswith("e04_accumulate"))
+    *_, result = graded
+    line = next(line for line in result.splitlines() if line.startswith("e04_accumulate"))
 
     assert line.split()[1] == "10"  # graded
     assert line.split()[-2:] == ["1", "1"]  # one untouched, one broken
-    assert "40 submissions: 40 graded now" in said
+    assert "40 submissions: 40 graded now" in result
 
 
 def test_the_file_for_canvas_has_a_line_for_each_and_no_formula(graded: tuple) -> None:
     place, handed_in, *_ = graded
-    said = run(
+    output = run(
         *("export", "canvas", "--to", place / "out", "--results", place / "results"),
         *("--course", COURSE.folder),
     )
     with open(place / "out" / "canvas.csv", encoding="utf-8", newline="") as file:
         lines = list(csv.reader(file))
 
-    assert "canvas.csv" in said
+    assert "canvas.csv" in output
     assert len(lines) == 2 + len(handed_in)
     assert not [
         cell for line in lines[2:] for cell in line if cell.startswith(("=", "+", "-", "@"))

@@ -48,8 +48,8 @@ def graded(tmp_path: Path, graded_once: Path, monkeypatch: pytest.MonkeyPatch) -
 @pytest.fixture(autouse=True)
 def without_walls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether walls stand is another test's question."""
-    seen = [Finding(Walls(), "unshare: Operation not permitted")]
-    monkeypatch.setattr(sandbox, "probe", lambda: seen)
+    findings = [Finding(Walls(), "unshare: Operation not permitted")]
+    monkeypatch.setattr(sandbox, "probe", lambda: findings)
 
 
 def run(*words: str | Path, status: int = 0) -> Result:
@@ -235,9 +235,9 @@ def test_an_excused_step_counts_neither_for_nor_against(graded: Path) -> None:
     run("override", "=bob", "01.double", "numbers", "1", "--reason", "explained it")
     words = ("override", "=bob", "01.double", "arrays", "--reason", "was ill")
 
-    said = run(*words, "--excused").output
+    output = run(*words, "--excused").output
 
-    assert "excused: it counts neither for nor against" in said
+    assert "excused: it counts neither for nor against" in output
     shown = run("show", "=bob").output
     assert "arrays = excused, by" in shown and f"The grade: {tiny.NAME} 1 of 1" in shown
     assert float(exported("canvas")["'=bob"][-1]) == 3  # all there was to earn, out of 3
@@ -309,11 +309,11 @@ def test_work_that_is_handed_in_later_takes_the_place_of_none(graded: Path) -> N
 def test_points_that_are_no_number_are_told_as_that(graded: Path) -> None:
     words = ("override", "ada", "01.double", "arrays", "--reason", "x")
 
-    said = {text: run(*words, text, status=2).output for text in ("nan", "1,5", "inf", "two")}
+    outputs = {text: run(*words, text, status=2).output for text in ("nan", "1,5", "inf", "two")}
 
-    assert all(f"{text}" in output for text, output in said.items())
-    assert all("is no number of points" in output for output in said.values())
-    assert "Write it with a point: 1.5" in said["1,5"]
+    assert all(f"{text}" in output for text, output in outputs.items())
+    assert all("is no number of points" in output for output in outputs.values())
+    assert "Write it with a point: 1.5" in outputs["1,5"]
 
 
 def test_show_tells_all_about_a_student(graded: Path) -> None:
@@ -508,7 +508,7 @@ def test_dask_says_what_is_missing(place: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "found", "mend"),
+    ("findings", "summary", "mend"),
     [
         ([], "cannot be shut in: level 0", "grade on Linux"),
         ([Finding(Walls(), "unshare: no")], "cannot be shut in: level 0", "apt install bubblewrap"),
@@ -525,20 +525,20 @@ def test_dask_says_what_is_missing(place: Path) -> None:
     ],
 )
 def test_the_doctor_names_the_level_and_how_to_mend_it(
-    seen: list[Finding], found: str, mend: str, monkeypatch: pytest.MonkeyPatch
+    findings: list[Finding], summary: str, mend: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sandbox, "probe", lambda: seen)
+    monkeypatch.setattr(sandbox, "probe", lambda: findings)
 
     state, finding, hint = commands.isolation()
 
     assert state == "optional"
-    assert found in finding
+    assert summary in finding
     assert mend in hint
 
 
 def test_the_doctor_names_a_wall_that_does_not_stand(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = [Finding(Walls(user=64_001), "another user cannot read it"), Finding(Walls(), "")]
-    monkeypatch.setattr(sandbox, "probe", lambda: seen)
+    findings = [Finding(Walls(user=64_001), "another user cannot read it"), Finding(Walls(), "")]
+    monkeypatch.setattr(sandbox, "probe", lambda: findings)
 
     state, finding, hint = commands.isolation()
 
@@ -671,12 +671,12 @@ def test_in_one_cell_what_was_said_first_is_shown_with_what_is_said_last(
 def test_a_step_whose_cell_was_not_run_is_told_so_in_the_notebook(
     begun: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = in_notebook(begun, monkeypatch, "check('01.double')")
+    message = in_notebook(begun, monkeypatch, "check('01.double')")
 
     monkeypatch.chdir(begun.parent)
     assert "0 of 3" not in run("status").output  # nothing was checked: an earlier check stays
-    assert "Not found: `double`." in repr(said)
-    assert "Run the cells above first. Run All stops at an example that fails" in repr(said)
+    assert "Not found: `double`." in repr(message)
+    assert "Run the cells above first. Run All stops at an example that fails" in repr(message)
 
 
 def test_a_renamed_notebook_is_named_and_no_empty_one_is_begun_beside_it(begun: Path) -> None:
@@ -716,7 +716,7 @@ def test_reset_keeps_the_old_work(begun: Path) -> None:
 
 def test_submit_packs_the_work_with_its_hash_and_the_grader_takes_it(begun: Path) -> None:
     write(begun, tiny.SOLUTION)
-    said = run("submit", "01.double").output
+    output = run("submit", "01.double").output
     packed = begun / f"{tiny.NAME}-submit.zip"
     with zipfile.ZipFile(packed) as archive:
         data = archive.read(f"{tiny.NAME}.ipynb")
@@ -728,7 +728,7 @@ def test_submit_packs_the_work_with_its_hash_and_the_grader_takes_it(begun: Path
     result = run("grade", graded, "--allow-level", "0", "--workers", "1")
 
     assert receipt["sha256"] == hashlib.sha256(data).hexdigest()
-    assert receipt["sha256"] in said
+    assert receipt["sha256"] in output
     assert "1 graded now" in result.output
     assert "3 of 3" in run("show", "ada").output
 
@@ -743,12 +743,12 @@ def test_a_change_of_the_given_code_is_told_once_by_check_and_submit(
     (tmp_path / f"{exercise.name}.ipynb").write_bytes(tiny.notebook(*cells))
     shell = {"In": [exercise.given, changed, exercise.solution], "check": feedback.check}
 
-    said = [run(command, "03.order", "--folder", ".").output for command in ("check", "submit")]
+    outputs = [run(command, "03.order", "--folder", ".").output for command in ("check", "submit")]
     exec("shown = check('03.order')", shell)
 
-    for text in (*said, repr(shell["shown"]), shell["shown"]._repr_html_()):
+    for text in (*outputs, repr(shell["shown"]), shell["shown"]._repr_html_()):
         assert text.count("Your change is not used") == 1
-    assert "You changed `Node` in the given code." in said[0]
+    assert "You changed `Node` in the given code." in outputs[0]
     unchanged = feedback.Feedback(exercise, shell["shown"].result)
     assert "You changed" not in repr(unchanged)
 

@@ -63,9 +63,9 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[str]]]]
         scheduler = start("scheduler", "--host", "127.0.0.1", "--port", "0", *common)
         assert scheduler.stderr is not None
         for line in scheduler.stderr:
-            if found := re.search(r"tcp://127\.0\.0\.1:\d+", line):
+            if match := re.search(r"tcp://127\.0\.0\.1:\d+", line):
                 break
-        address = found[0]
+        address = match[0]
         options = ("--nthreads", "1", "--no-nanny", *common)
         workers = [start("worker", address, *options) for _ in range(2)]
         yield address, workers
@@ -89,7 +89,7 @@ def test_with_a_worker_killed_half_way_the_table_is_the_same_as_locally(
     ]
     with Store(tmp_path / "local.sqlite") as store:
         grade(handed_in, course, store, Local(course, best_walls(), 1), secret=1)
-        wanted = [(g.student, g.marks) for g in store.grades()]
+        local = [(g.student, g.marks) for g in store.grades()]
     engine = OnDask(course, address, 0)
     engine.client.wait_for_workers(2, timeout=60)
 
@@ -101,11 +101,11 @@ def test_with_a_worker_killed_half_way_the_table_is_the_same_as_locally(
 
     with Store(tmp_path / "dask.sqlite") as store:
         summary = grade(handed_in, course, store, killing, secret=1)
-        got = [(g.student, g.marks) for g in store.grades()]
+        distributed = [(g.student, g.marks) for g in store.grades()]
         attempts = len(list(store.attempts()))
 
-    assert [pair for pair in got if pair not in wanted] == []
-    assert got == wanted
+    assert [pair for pair in distributed if pair not in local] == []
+    assert distributed == local
     assert attempts == COUNT
     assert summary.faults == 0
 

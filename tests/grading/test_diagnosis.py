@@ -26,21 +26,26 @@ def rows(key: str, change: str) -> dict[str, Row]:
 
 
 def test_a_mistake_is_named_in_its_step_and_costs_later_ones_nothing() -> None:
-    found = rows(
+    by_step = rows(
         "15.versions",
         "class Saved:\n"
         "    def __init__(self, array):\n        self.array = array\n"
         "    def get(self):\n        return self.array.data\n",
     )
 
-    assert found["array"].message == "right"
-    assert (found["saved"].message, found["rules"].message) == ("version_not_asked_again", "right")
+    assert by_step["array"].message == "right"
+    assert (by_step["saved"].message, by_step["rules"].message) == (
+        "version_not_asked_again",
+        "right",
+    )
 
 
 def test_a_mistake_of_the_step_itself_comes_first() -> None:
-    found = rows("15.versions", "def add(x, y):\n    return Array(x.data + y.data), lambda g: g\n")
+    by_step = rows(
+        "15.versions", "def add(x, y):\n    return Array(x.data + y.data), lambda g: g\n"
+    )
 
-    assert found["rules"].message == "one_contribution_for_two_inputs"
+    assert by_step["rules"].message == "one_contribution_for_two_inputs"
 
 
 def test_a_mistake_is_not_named_where_a_check_that_passed_rules_it_out() -> None:
@@ -112,9 +117,9 @@ def test_who_imports_what_is_not_there_is_told_what_is() -> None:
 
 
 def test_what_is_never_finite_is_no_difference_and_not_right_elsewhere() -> None:
-    found = rows("02.rules", "def exp_rule(g, x, out):\n    return g * np.nan\n")
+    by_step = rows("02.rules", "def exp_rule(g, x, out):\n    return g * np.nan\n")
 
-    assert (found["exp"].message, found["exp"].points) == ("Exp", 0)
+    assert (by_step["exp"].message, by_step["exp"].points) == ("Exp", 0)
 
 
 @pytest.mark.parametrize(
@@ -180,13 +185,13 @@ FIRST_DIFFERENCES = [
 ]
 
 
-@pytest.mark.parametrize(("value", "wanted", "mine", "best"), FIRST_DIFFERENCES)
+@pytest.mark.parametrize(("value", "right_value", "mine", "best"), FIRST_DIFFERENCES)
 def test_of_long_answers_that_begin_alike_the_first_difference_is_shown(
-    value: object, wanted: object, mine: str, best: str, tmp_path: Path
+    value: object, right_value: object, mine: str, best: str, tmp_path: Path
 ) -> None:
     (check, _) = tiny.make_course(tmp_path).exercise("01.double").checks
 
-    text = evidence(check, [3.0], [Answer("ok", value)], [Answer("ok", wanted)], True)
+    text = evidence(check, [3.0], [Answer("ok", value)], [Answer("ok", right_value)], True)
 
     _, yours, right = text.splitlines()
     assert yours.startswith(f"your code gives {mine}")
@@ -208,9 +213,9 @@ def test_a_leaf_that_is_the_root_keeps_the_gradient_it_had() -> None:
     begun = "    cotangents = {id(root): 1.0}\n"
     overwritten = f"    if not root.inputs:\n        root.grad = 1.0\n        return\n{begun}"
 
-    found = rows("04.accumulate", solution.replace(begun, overwritten))["backward"]
+    row = rows("04.accumulate", solution.replace(begun, overwritten))["backward"]
 
-    assert found.failed == ("Again",)
+    assert row.failed == ("Again",)
 
 
 def test_a_known_mistake_that_divides_by_zero_warns_nobody(recwarn: object) -> None:
@@ -233,9 +238,9 @@ def test_right_numbers_in_a_list_are_right(key: str, step: str) -> None:
     name = LISTS[key, step]
     as_list = f"_array = {name}\n\n\ndef {name}(*a):\n    return np.asarray(_array(*a)).tolist()\n"
 
-    found = rows(key, as_list)[step]
+    row = rows(key, as_list)[step]
 
-    assert (found.status, found.points) == ("right", found.max)
+    assert (row.status, row.points) == ("right", row.max)
 
 
 def test_two_gradients_in_one_array_are_right() -> None:
@@ -245,10 +250,12 @@ def test_two_gradients_in_one_array_are_right() -> None:
 
 
 def test_wrong_numbers_in_a_list_are_wrong_for_being_wrong() -> None:
-    found = rows("02.rules", "def relu_rule(g, x):\n    return np.where(x > 0, 1.0, 0.0).tolist()")
+    by_step = rows(
+        "02.rules", "def relu_rule(g, x):\n    return np.where(x > 0, 1.0, 0.0).tolist()"
+    )
     far = rows("02.rules", "def relu_rule(g, x):\n    return [[1.0], [2.0, 3.0]]")
 
-    assert found["relu"].message == "relu_without_g"
+    assert by_step["relu"].message == "relu_without_g"
     assert (far["relu"].status, far["relu"].points) == ("wrong", 0)
 
 
@@ -260,30 +267,30 @@ def test_what_is_no_list_of_these_numbers_is_wrong(value: list) -> None:
 
 
 def test_a_formula_that_gives_nan_is_no_difference() -> None:
-    found = rows(
+    by_step = rows(
         "02.rules", "def pow_rule(g, x, n):\n    return g * n * np.exp((n - 1) * np.log(x))\n"
     )
 
-    assert found["pow"].message == "nan_for_negative"
+    assert by_step["pow"].message == "nan_for_negative"
 
 
 @pytest.mark.parametrize("kind", ["np.ma.array", "np.longdouble"])
 def test_right_numbers_of_another_kind_are_right(kind: str) -> None:
-    found = rows(
+    by_step = rows(
         "05.broadcast",
         f"plain = unbroadcast\ndef unbroadcast(g, shape):\n    return {kind}(plain(g, shape))\n",
     )
 
-    assert found["unbroadcast"].points == found["unbroadcast"].max
+    assert by_step["unbroadcast"].points == by_step["unbroadcast"].max
 
 
 def test_of_an_answer_that_cannot_be_read_only_that_is_said() -> None:
-    found = rows(
+    by_step = rows(
         "02.rules", "plain = mul_rule\ndef mul_rule(*a):\n    return map(abs, plain(*a))\n"
     )
 
-    assert "return a list of them" in found["mul"].text
-    assert "is not right" not in found["mul"].text
+    assert "return a list of them" in by_step["mul"].text
+    assert "is not right" not in by_step["mul"].text
 
 
 @pytest.mark.parametrize(
@@ -329,11 +336,11 @@ def test_of_an_answer_that_cannot_be_read_only_that_is_said() -> None:
 def test_one_mistake_is_one_loss(key: str, code: str, lost: dict[str, float]) -> None:
     known = {mutant.name: mutant.code for mutant in COURSE.exercise(key).mutants}
 
-    found = rows(key, known.get(code, code))
+    by_step = rows(key, known.get(code, code))
 
-    assert {step: row.max - row.points for step, row in found.items() if row.points < row.max} == (
-        lost
-    )
+    assert {
+        step: row.max - row.points for step, row in by_step.items() if row.points < row.max
+    } == (lost)
 
 
 def test_of_several_checks_that_fail_one_with_a_wrong_example_is_shown() -> None:
@@ -362,22 +369,22 @@ def test_what_prints_without_end_is_told_so(tmp_path: Path) -> None:
 
 
 def test_what_is_wrong_from_the_second_call_on_is_not_told_as_a_change_of_inputs() -> None:
-    found = rows(
+    by_step = rows(
         "02.rules",
         "total = np.zeros(1)\n\ndef mul_rule(g, x, y):\n"
         "    total[:] = total + g[0] * y[0]\n    return total + 0 * g, g * x\n",
     )
 
-    assert (found["mul"].points, found["mul"].message) == (0, "Mul")
-    assert "changes its inputs" not in found["mul"].text
+    assert (by_step["mul"].points, by_step["mul"].message) == (0, "Mul")
+    assert "changes its inputs" not in by_step["mul"].text
 
 
 def test_an_error_from_the_second_call_on_is_not_told_as_a_change_of_inputs() -> None:
-    counted = "calls = []\n\ndef exp_rule(g, x, out):\n    calls.append(1)\n"
-    found = rows("02.rules", f"{counted}    return g * out / (len(calls) < 8)\n")
-    stops = rows("02.rules", f"{counted}    return g * out if len(calls) < 8 else calls.x\n")
+    counting = "calls = []\n\ndef exp_rule(g, x, out):\n    calls.append(1)\n"
+    by_step = rows("02.rules", f"{counting}    return g * out / (len(calls) < 8)\n")
+    stops = rows("02.rules", f"{counting}    return g * out if len(calls) < 8 else calls.x\n")
 
-    for row in (found["exp"], stops["exp"]):
+    for row in (by_step["exp"], stops["exp"]):
         assert row.points < 2
         assert "changes its inputs" not in row.text
 

@@ -109,10 +109,10 @@ def test_nbgrader_has_its_columns(tmp_path: Path) -> None:
 
 def test_gradescope_has_a_result_for_each(tmp_path: Path) -> None:
     folder = export(CLASS, "gradescope", tmp_path, TITLES)
-    found = sorted(folder.rglob("results.json"))
-    first = json.loads(found[0].read_text(encoding="utf-8"))
+    paths = sorted(folder.rglob("results.json"))
+    first = json.loads(paths[0].read_text(encoding="utf-8"))
 
-    assert len(found) == 3
+    assert len(paths) == 3
     assert (first["score"], len(first["tests"])) == (3, 2)
     assert first["tests"][1] | {"output": ""} == {
         "name": "step1",

@@ -40,8 +40,8 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "out" / "results.sqlite") as made:
-        yield made
+    with Store(tmp_path / "out" / "results.sqlite") as results:
+        yield results
 
 
 @pytest.fixture(scope="module", params=PLACES)
@@ -52,8 +52,8 @@ def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     else:
         if WALLS is None:
             pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
-        with Sandbox(WALLS) as made:
-            yield made
+        with Sandbox(WALLS) as walled:
+            yield walled
 
 
 def submitted(
@@ -443,11 +443,11 @@ def test_an_override_counts_and_the_graded_row_stays(course: Course, store: Stor
 
 
 def test_progress_is_told_with_numbers(course: Course, store: Store) -> None:
-    seen: list[Summary] = []
+    summaries: list[Summary] = []
 
-    grade(CLASS, course, store, in_process(course), secret=1, progress=seen.append)
+    grade(CLASS, course, store, in_process(course), secret=1, progress=summaries.append)
 
-    assert seen[-1].graded == 7
+    assert summaries[-1].graded == 7
 
 
 def test_an_attempt_comes_back_from_the_file_as_it_went_in(store: Store) -> None:
@@ -670,25 +670,25 @@ def test_an_import_of_unknown_names_that_fails_can_be_the_reason(
 def test_the_notebook_and_the_grade_say_the_same_of_what_stands_in_locked_cells(
     place: str, runner: Runner
 ) -> None:
-    asked = open_course().exercise("04.accumulate")
+    exercise = open_course().exercise("04.accumulate")
     locked = {"grade_id": "e04-given", "locked": True, "solution": False}
     test = "x = Node(5.0)\nbackward(x)\nassert x.grad == 1.0"
-    given, solution = asked.given, asked.solution
+    code_ahead, solution = exercise.given, exercise.solution
     sources = {
-        "test": [(given, locked), (f"{solution}\n\n\n{test}", locked)],
-        "given": [(f"{given}\n\n\n{solution}", locked), (test, locked)],
+        "test": [(code_ahead, locked), (f"{solution}\n\n\n{test}", locked)],
+        "given": [(f"{code_ahead}\n\n\n{solution}", locked), (test, locked)],
         "import": [
-            (f"import math\n{given}", locked),
+            (f"import math\n{code_ahead}", locked),
             solution.replace("1.0", "math.exp(0.0)"),
             (test, locked),
         ],
     }[place]
     shell = {"In": [cell if isinstance(cell, str) else cell[0] for cell in sources]}
 
-    said = grade_code(asked, code_in(shell, asked), runner, 1)
-    graded = grade_code(asked, Work(tiny.notebook(*sources), ".ipynb"), runner, 1)
+    result = grade_code(exercise, code_in(shell, exercise), runner, 1)
+    graded = grade_code(exercise, Work(tiny.notebook(*sources), ".ipynb"), runner, 1)
 
-    assert said.points == graded.points == asked.points
+    assert result.points == graded.points == exercise.points
 
 
 def test_a_name_that_is_defined_after_all_is_no_reason(course: Course, runner: Runner) -> None:
@@ -731,14 +731,14 @@ def test_what_gives_no_answer_is_not_said_to_be_wrong(course: Course, runner: Ru
 def test_an_answer_over_which_a_comparison_stumbles_is_wrong_and_not_a_fault(
     course: Course,
 ) -> None:
-    def stumbling(data: object, value: object, wanted: object) -> bool:
+    def stumbling(data: object, value: object, expected: object) -> bool:
         return bool(value.shape)  # type: ignore[attr-defined]  # written for arrays
 
-    asked = course.exercise("01.double")
-    checks = tuple(dataclasses.replace(check, compare=stumbling) for check in asked.checks)
+    exercise = course.exercise("01.double")
+    checks = tuple(dataclasses.replace(check, compare=stumbling) for check in exercise.checks)
 
     result = grade_code(
-        dataclasses.replace(asked, checks=checks), "def double(x): return 'x'", InProcess(), 1
+        dataclasses.replace(exercise, checks=checks), "def double(x): return 'x'", InProcess(), 1
     )
 
     assert [(row.status, row.points) for row in result.rows] == [("wrong", 0), ("wrong", 0)]

@@ -27,7 +27,7 @@ if os.environ.get("ADK_REQUIRE_NBGRADER") != "1" and not importlib.util.find_spe
 
 
 def nbgrader(course: Path, *words: str) -> str:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "nbgrader", *words],
         cwd=course,
         env=os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(course)},
@@ -35,8 +35,8 @@ def nbgrader(course: Path, *words: str) -> str:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout + process.stderr
 
 
 def test_generate_validate_autograde_and_export_agree_with_our_grader(tmp_path: Path) -> None:
@@ -67,12 +67,12 @@ def test_generate_validate_autograde_and_export_agree_with_our_grader(tmp_path: 
     nbgrader(course, "export", "--to", "grades.csv")
 
     with (course / "grades.csv").open(newline="") as lines:
-        found = {row["student_id"]: float(row["score"]) for row in csv.DictReader(lines)}
+        scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(lines)}
     ours = {}
     for student, text in notebooks.items():
         work = Work(text.encode(), ".ipynb")
         ours[student] = grade_code(exercise, work, Level0(), 1).points
     assert "Success" in validated
-    assert found == ours
-    assert (found["ada"], found["cem"]) == (10.0, 0.0)
-    assert 0 < found["ben"] < 10
+    assert scores == ours
+    assert (scores["ada"], scores["cem"]) == (10.0, 0.0)
+    assert 0 < scores["ben"] < 10

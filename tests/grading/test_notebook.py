@@ -36,9 +36,9 @@ def code(*cells: tuple[str, dict] | str) -> list[str]:
 
 
 def test_the_learners_cells_are_kept_and_the_teachers_locked_ones_are_not() -> None:
-    found = code("a = 1", (TEST, LOCKED), (tiny.SOLUTION, tiny.SOLVING))
+    learners_cells = code("a = 1", (TEST, LOCKED), (tiny.SOLUTION, tiny.SOLVING))
 
-    assert found == ["a = 1", tiny.SOLUTION]
+    assert learners_cells == ["a = 1", tiny.SOLUTION]
 
 
 def test_a_locked_cell_that_was_unlocked_is_the_learners() -> None:
@@ -57,11 +57,11 @@ def test_a_locked_cell_that_was_unlocked_is_the_learners() -> None:
 def test_what_is_added_to_a_locked_cell_counts_and_the_rest_of_it_does_not(
     cell: str, added: str
 ) -> None:
-    (found,) = cells_of(tiny.notebook((cell, LOCKED)), ".ipynb", ["double"], [TEST, GIVEN])
+    (remainder,) = cells_of(tiny.notebook((cell, LOCKED)), ".ipynb", ["double"], [TEST, GIVEN])
 
-    assert found.tree is not None
-    assert ast.dump(found.tree) == ast.dump(ast.parse(added))
-    assert found.source == cell  # for the lines that are shown
+    assert remainder.tree is not None
+    assert ast.dump(remainder.tree) == ast.dump(ast.parse(added))
+    assert remainder.source == cell  # for the lines that are shown
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -80,7 +80,7 @@ def test_a_cell_that_was_retyped_without_its_id_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cell", "kept"),
+    ("cell", "source"),
     [
         ("%matplotlib inline\nx = 1", "pass  # %matplotlib inline\nx = 1"),
         ("!pip install torch\nx = 1", "pass  # !pip install torch\nx = 1"),
@@ -89,8 +89,8 @@ def test_a_cell_that_was_retyped_without_its_id_counts() -> None:
         ("%%time\nx = 1", "pass  # %%time\nx = 1"),
     ],
 )
-def test_commands_to_jupyter_are_no_code(cell: str, kept: str) -> None:
-    assert code(cell) == [kept]
+def test_commands_to_jupyter_are_no_code(cell: str, source: str) -> None:
+    assert code(cell) == [source]
 
 
 IPYTHON = [
@@ -164,9 +164,9 @@ def test_prompts_below_other_lines_are_left_out_as_by_newer_versions_of_jupyter(
 
 @pytest.mark.parametrize("cell", ["%time x = 3", "%%time\nx = 3", "if True:\n    %time x = 3"])
 def test_what_is_timed_is_run(cell: str) -> None:
-    (found,) = cells_of(tiny.notebook(cell), ".ipynb")
+    (only,) = cells_of(tiny.notebook(cell), ".ipynb")
 
-    assert bound_by(found) == {"x"}
+    assert bound_by(only) == {"x"}
 
 
 def test_texts_of_several_lines_stay_as_they_are_beside_commands() -> None:
@@ -180,9 +180,9 @@ def test_texts_of_several_lines_stay_as_they_are_beside_commands() -> None:
 
 @pytest.mark.parametrize("cell", ["x = !", "x = (", "def f(:\n    !ls", "x ? y", "print 3"])
 def test_what_jupyter_does_not_run_is_no_code(cell: str) -> None:
-    (found,) = cells_of(tiny.notebook(f"{cell}\nx = = 1"), ".ipynb")
+    (only,) = cells_of(tiny.notebook(f"{cell}\nx = = 1"), ".ipynb")
 
-    assert found.tree is None
+    assert only.tree is None
 
 
 @pytest.mark.parametrize(

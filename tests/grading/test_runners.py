@@ -94,8 +94,8 @@ def behind_walls() -> Iterator[Sandbox]:
     if WALLS is None:
         assert os.environ.get("ADK_REQUIRE_SANDBOX") != "1", "no walls stand on this machine"
         pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
-    with Sandbox(WALLS) as made:
-        yield made
+    with Sandbox(WALLS) as walled:
+        yield walled
 
 
 def one(runner: Runner, question: Call, code: str = CODE, limits: Limits = LIMITS) -> Reply:
@@ -279,7 +279,7 @@ def test_a_mark_within_a_text_parts_no_cells(runner: Runner) -> None:
 
 
 @pytest.mark.parametrize(
-    ("made", "kind"),
+    ("class_line", "kind"),
     [
         ("class NotImplementedError(Exception): pass", "Exception"),
         ("class NotImplementedError(ValueError): pass", "ValueError"),
@@ -288,13 +288,13 @@ def test_a_mark_within_a_text_parts_no_cells(runner: Runner) -> None:
     ],
 )
 def test_an_error_is_of_its_own_kind_whatever_its_class_is_called(
-    made: str, kind: str, runner: Runner
+    class_line: str, kind: str, runner: Runner
 ) -> None:
-    assert one(runner, call("f"), f"{made}\ndef f(x): raise NotImplementedError").kind == kind
+    assert one(runner, call("f"), f"{class_line}\ndef f(x): raise NotImplementedError").kind == kind
 
 
 @pytest.mark.parametrize(
-    ("made", "words"),
+    ("class_line", "words"),
     [
         ("class Odd(Exception): pass\nOdd.__name__ = 'KeyError'", "an exception of its own: 1"),
         ("class KeyError(Exception): pass\nOdd = KeyError", "an exception of its own: 1"),
@@ -308,9 +308,9 @@ def test_an_error_is_of_its_own_kind_whatever_its_class_is_called(
     ],
 )
 def test_no_class_of_the_learners_is_named_as_one_of_python_s(
-    made: str, words: str, runner: Runner
+    class_line: str, words: str, runner: Runner
 ) -> None:
-    assert one(runner, call("f"), f"{made}\ndef f(x): raise Odd(1)").error == words
+    assert one(runner, call("f"), f"{class_line}\ndef f(x): raise Odd(1)").error == words
 
 
 def test_after_a_statement_that_fails_the_next_one_runs(runner: Runner) -> None:
@@ -377,7 +377,7 @@ def test_who_only_sleeps_does_not_wait_for_the_machine(apart: Runner) -> None:
 def test_what_a_process_has_computed_is_told_from_outside(apart: Runner) -> None:
     if not sys.platform.startswith("linux"):
         pytest.skip("no clock of other processes")
-    seen: list[float | None] = []
+    seconds: list[float | None] = []
 
     class Watched:
         def __init__(self, process: Process) -> None:
@@ -385,7 +385,7 @@ def test_what_a_process_has_computed_is_told_from_outside(apart: Runner) -> None
             self.process = process
 
         def end(self) -> str:
-            seen.append(self.process.cpu())
+            seconds.append(self.process.cpu())
             return self.process.end()
 
     spin = driver("import time\n    while time.process_time() < data: pass\n    return 1", 0.6)
@@ -393,7 +393,7 @@ def test_what_a_process_has_computed_is_told_from_outside(apart: Runner) -> None
     (reply,) = supervise(lambda request: Watched(start(request)), "", [spin], LIMITS)
 
     assert reply.status == "ok"
-    assert seen[0] is not None and 0.3 < seen[0] < 5
+    assert seconds[0] is not None and 0.3 < seconds[0] < 5
 
 
 def test_a_process_that_ends_itself_has_died_and_the_rest_goes_on(apart: Runner) -> None:
@@ -467,18 +467,18 @@ def test_data_that_is_not_plain_is_the_askers_mistake(apart: Runner) -> None:
 
 @needs_walls
 def test_the_walls_of_this_machine_stand() -> None:
-    seen = probe()
+    findings = probe()
 
-    assert seen[-1].problem == ""
-    assert seen[-1].walls.level >= 1
+    assert findings[-1].problem == ""
+    assert findings[-1].walls.level >= 1
 
 
 @pytest.mark.skipif(WALLS is None, reason="no walls stand on this machine")
 @pytest.mark.parametrize("walls", list(sandboxes.candidates()), ids=str)
 def test_each_set_of_walls_stands_or_says_why_not(walls: Walls) -> None:
-    with Sandbox(walls) as made:
-        (reply,) = made.run_calls(CODE, [call("twice", 3)], LIMITS)
-        problem = sandboxes.self_test(made)
+    with Sandbox(walls) as walled:
+        (reply,) = walled.run_calls(CODE, [call("twice", 3)], LIMITS)
+        problem = sandboxes.self_test(walled)
 
     if reply.status == "fault":
         assert problem
@@ -520,10 +520,10 @@ def test_a_fork_server_that_was_killed_is_replaced(walled: Sandbox) -> None:
 
 @needs_walls
 def test_nothing_is_left_when_the_grader_closes(walled: Sandbox) -> None:
-    with Sandbox(walled.walls) as made:
-        one(made, call("twice"))
-        assert made._server is not None
-        group = made._server.process.pid
+    with Sandbox(walled.walls) as again:
+        one(again, call("twice"))
+        assert again._server is not None
+        group = again._server.process.pid
 
     with pytest.raises(ProcessLookupError):
         os.killpg(group, 0)
@@ -533,10 +533,10 @@ def test_nothing_is_left_when_the_grader_closes(walled: Sandbox) -> None:
 def test_what_was_tried_is_told_for_the_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandboxes, "self_test", lambda runner: "they fell")
 
-    seen = probe()
+    findings = probe()
 
-    assert {finding.problem for finding in seen} == {"they fell"}
-    assert all(isinstance(finding, Finding) for finding in seen)
+    assert {finding.problem for finding in findings} == {"they fell"}
+    assert all(isinstance(finding, Finding) for finding in findings)
     assert best_walls() is None
 
 

@@ -41,8 +41,8 @@ def on_disk(folder: Path, *names: str, exercise: str = "", pattern: str = "") ->
     return list(find(folder, EXERCISES, exercise, pattern))
 
 
-def said(found: list[Submission]) -> list[tuple[str, str, str]]:
-    return [(s.student, s.name, s.exercise) for s in found]
+def said(hand_ins: list[Submission]) -> list[tuple[str, str, str]]:
+    return [(s.student, s.name, s.exercise) for s in hand_ins]
 
 
 @pytest.mark.parametrize(
@@ -112,10 +112,10 @@ def test_below_the_platforms_own_part_of_a_path_nobody_can_be_named(
     around = "submitted/" if path.startswith("submitted") else ""
     beside = f"{around}bob/e01_double/e01_double.py"
 
-    found = in_zip(tmp_path, (path, b"x = 1"), (beside, b"x = 1"))
+    hand_ins = in_zip(tmp_path, (path, b"x = 1"), (beside, b"x = 1"))
     on = on_disk(tmp_path / "alone", path)
 
-    assert [s.student for s in found if s.origin != beside] == [student]
+    assert [s.student for s in hand_ins if s.origin != beside] == [student]
     assert [s.student for s in on] == [student]
 
 
@@ -140,9 +140,9 @@ def test_a_learners_zip_is_the_learners_whatever_its_paths_say(tmp_path: Path) -
     names = ("carl/e01_double/e01_double.py", "Carl_4711_assignsubmission_file_e02_triple.py")
     own = zipped([(name, b"x = 1") for name in names])
 
-    found = in_zip(tmp_path, ("eve/e01_double/work.zip", own), ("bob/e01_double/a.py", b""))
+    hand_ins = in_zip(tmp_path, ("eve/e01_double/work.zip", own), ("bob/e01_double/a.py", b""))
 
-    assert {(s.student, s.exercise) for s in found} == {
+    assert {(s.student, s.exercise) for s in hand_ins} == {
         ("eve", "e01_double"),
         ("eve", "e02_triple"),
         ("bob", "e01_double"),
@@ -150,9 +150,9 @@ def test_a_learners_zip_is_the_learners_whatever_its_paths_say(tmp_path: Path) -
 
 
 def test_long_names_that_begin_alike_are_two_learners(tmp_path: Path) -> None:
-    found = in_zip(tmp_path, *((f"{'a' * 200}{n}/e01_double/a.py", b"x") for n in "bc"))
+    hand_ins = in_zip(tmp_path, *((f"{'a' * 200}{n}/e01_double/a.py", b"x") for n in "bc"))
 
-    assert len({s.student for s in found}) == 2
+    assert len({s.student for s in hand_ins}) == 2
 
 
 @pytest.mark.parametrize(
@@ -172,10 +172,10 @@ def test_of_several_files_the_one_with_the_work_counts(
 ) -> None:
     for student in ("Ada_4711_assignsubmission_file_", "ada/e01_double"):
         place = tmp_path / student[:4]
-        found = on_disk(place, *(f"{student}/{name}" for name in names), exercise="e01_double")
+        hand_ins = on_disk(place, *(f"{student}/{name}" for name in names), exercise="e01_double")
 
-        assert [PurePosixPath(s.origin).name for s in found] == [names[0]]
-        assert found[0].origin == f"{student}/{names[0]}"
+        assert [PurePosixPath(s.origin).name for s in hand_ins] == [names[0]]
+        assert hand_ins[0].origin == f"{student}/{names[0]}"
 
 
 UNTOUCHED = tiny.notebook(tiny.STUB, "double(1)")
@@ -184,7 +184,7 @@ BROKEN = tiny.notebook("def double(x:\n    return 2 * x")
 
 
 @pytest.mark.parametrize(
-    ("files", "counted"),
+    ("files", "work_file"),
     [
         ({"e01_double.ipynb": UNTOUCHED, "e01_double (1).ipynb": DONE}, "e01_double (1).ipynb"),
         ({"e01_double.ipynb": UNTOUCHED, "e01_double-Copy1.ipynb": DONE}, "e01_double-Copy1.ipynb"),
@@ -200,9 +200,9 @@ BROKEN = tiny.notebook("def double(x:\n    return 2 * x")
 )
 @pytest.mark.parametrize("packed", [False, True])
 def test_the_file_that_was_worked_on_counts_and_the_others_are_named(
-    files: dict[str, bytes], counted: str, packed: bool, tmp_path: Path
+    files: dict[str, bytes], work_file: str, packed: bool, tmp_path: Path
 ) -> None:
-    asked = {"e01_double": ["double"]}
+    tasks = {"e01_double": ["double"]}
     place = tmp_path / "class"
     if packed:
         (place / "ada").mkdir(parents=True)
@@ -211,13 +211,13 @@ def test_the_file_that_was_worked_on_counts_and_the_others_are_named(
         (place / "ada" / name).parent.mkdir(parents=True, exist_ok=True)
         (place / "ada" / name).write_bytes(content)
 
-    (found,) = find(place, EXERCISES, "e01_double", runner=InProcess(), asked=asked)
+    (submission,) = find(place, EXERCISES, "e01_double", runner=InProcess(), tasks=tasks)
     folder = f"ada/{'e01_double.zip/' if packed else ''}"
-    (other,) = set(files) - {counted}
+    (other,) = set(files) - {work_file}
 
-    assert (found.student, found.exercise) == ("ada", "e01_double")
-    assert (found.origin, found.data) == (folder + counted, files[counted])
-    assert found.note == f"One of several files; not counted: {folder}{other}."
+    assert (submission.student, submission.exercise) == ("ada", "e01_double")
+    assert (submission.origin, submission.data) == (folder + work_file, files[work_file])
+    assert submission.note == f"One of several files; not counted: {folder}{other}."
 
 
 @pytest.mark.parametrize("around", ["", "submitted/"])
@@ -227,11 +227,11 @@ def test_very_many_files_of_one_learner_are_few_rows_and_cost_nobody_else(
 ) -> None:
     names = [f"{around}eve/e01_double/{n:04}.{suffix}" for n in range(submissions.MAX_SEEN + 50)]
 
-    found = on_disk(tmp_path, *names, f"{around}bob/e01_double/a.py")
+    hand_ins = on_disk(tmp_path, *names, f"{around}bob/e01_double/a.py")
 
-    eve = [s for s in found if s.student == "eve"]
+    eve = [s for s in hand_ins if s.student == "eve"]
     assert 1 <= len(eve) <= submissions.MAX_RIVALS and all(s.problem for s in eve)
-    assert [s.problem for s in found if s.student == "bob"] == [""]
+    assert [s.problem for s in hand_ins if s.student == "bob"] == [""]
 
 
 @pytest.mark.parametrize("around", ["", "submitted/", "e01_double/"])
@@ -240,17 +240,17 @@ def test_very_many_learners_are_all_found(
 ) -> None:
     monkeypatch.setattr(submissions, "MAX_SEEN", 5)
 
-    found = on_disk(tmp_path, *(f"{around}s{n}_e01_double.py" for n in range(20)))
+    hand_ins = on_disk(tmp_path, *(f"{around}s{n}_e01_double.py" for n in range(20)))
 
-    assert {s.student for s in found} == {f"s{n}" for n in range(20)}
+    assert {s.student for s in hand_ins} == {f"s{n}" for n in range(20)}
 
 
 def test_a_zip_with_very_many_notebooks_is_one_row_that_asks_which_it_is(tmp_path: Path) -> None:
     own = zipped((f"{n}.ipynb", b"{}") for n in range(400))
 
-    (found,) = in_zip(tmp_path, ("ada_e01_double.zip", own))
+    (submission,) = in_zip(tmp_path, ("ada_e01_double.zip", own))
 
-    assert "Which of these 400 files is it?" in found.problem
+    assert "Which of these 400 files is it?" in submission.problem
 
 
 def test_all_files_of_one_learner_have_a_limit_together(
@@ -259,9 +259,9 @@ def test_all_files_of_one_learner_have_a_limit_together(
     monkeypatch.setattr(submissions, "MAX_TOGETHER", 10)
     names = [f"eve/e01_double/{n}.py" for n in range(8)]
 
-    found = on_disk(tmp_path, *names)
+    hand_ins = on_disk(tmp_path, *names)
 
-    assert sum(len(s.data) for s in found) <= 15
+    assert sum(len(s.data) for s in hand_ins) <= 15
 
 
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
@@ -294,17 +294,17 @@ def test_the_exercise_can_be_told_where_no_path_says_so(tmp_path: Path) -> None:
 
 
 def test_without_any_word_on_the_exercise_there_is_a_row_that_asks(tmp_path: Path) -> None:
-    (found,) = on_disk(tmp_path, "ada.py")
+    (submission,) = on_disk(tmp_path, "ada.py")
 
-    assert "Which exercise" in found.problem
+    assert "Which exercise" in submission.problem
 
 
 def test_a_pattern_reads_paths_of_any_other_form(tmp_path: Path) -> None:
     pattern = r"(?P<exercise>e\d\d_\w+)/group-(?P<student>\d+)-(?P<name>\w+)"
 
-    found = on_disk(tmp_path, "e01_double/group-7-owls.py", pattern=pattern)
+    hand_ins = on_disk(tmp_path, "e01_double/group-7-owls.py", pattern=pattern)
 
-    assert said(found) == [("7", "owls", "e01_double")]
+    assert said(hand_ins) == [("7", "owls", "e01_double")]
 
 
 def test_a_single_file_is_a_class_of_one(tmp_path: Path) -> None:
@@ -323,18 +323,22 @@ def test_a_file_without_a_learners_name_is_a_row_that_asks_whose_it_is(
 ) -> None:
     rows = [on_disk(tmp_path / "a", path), in_zip(tmp_path, (path, b"x = 1"))]
 
-    for (found,) in rows:
-        assert (found.student, found.exercise) == (path, "e01_double")
-        assert "Whose is it?" in found.problem
+    for (submission,) in rows:
+        assert (submission.student, submission.exercise) == (path, "e01_double")
+        assert "Whose is it?" in submission.problem
 
 
 def test_a_learners_own_zip_stands_for_the_notebook_in_it(tmp_path: Path) -> None:
     own = zipped([("e01_double.ipynb", b"{}"), ("receipt.json", b"{}"), ("picture.png", b"")])
 
-    (found,) = in_zip(tmp_path, ("Ada L_4711_assignsubmission_file_work.zip", own))
+    (submission,) = in_zip(tmp_path, ("Ada L_4711_assignsubmission_file_work.zip", own))
 
-    assert (found.student, found.exercise, found.data) == ("4711", "e01_double", b"{}")
-    assert found.suffix == ".ipynb"
+    assert (submission.student, submission.exercise, submission.data) == (
+        "4711",
+        "e01_double",
+        b"{}",
+    )
+    assert submission.suffix == ".ipynb"
 
 
 def test_files_of_the_system_are_no_submissions(tmp_path: Path) -> None:
@@ -350,19 +354,19 @@ def test_files_of_the_system_are_no_submissions(tmp_path: Path) -> None:
 
 
 def test_a_picture_beside_the_work_is_ignored_and_a_picture_alone_is_a_row(tmp_path: Path) -> None:
-    found = on_disk(
+    hand_ins = on_disk(
         tmp_path, "ada/e01_double/a.py", "ada/e01_double/a.png", "bob/e01_double/b.docx"
     )
 
-    assert [(s.student, bool(s.problem)) for s in found] == [("ada", False), ("bob", True)]
-    assert ".docx" in found[1].problem
+    assert [(s.student, bool(s.problem)) for s in hand_ins] == [("ada", False), ("bob", True)]
+    assert ".docx" in hand_ins[1].problem
 
 
 # -- What is not what it seems -----------------------------------------------------------------
 
 
 def test_a_path_that_leads_out_of_its_zip_is_a_row_and_no_file(tmp_path: Path) -> None:
-    found = in_zip(
+    hand_ins = in_zip(
         tmp_path,
         ("../../ada_e01_double.py", b"x"),
         ("/etc/bob_e01_double.py", b"x"),
@@ -370,8 +374,8 @@ def test_a_path_that_leads_out_of_its_zip_is_a_row_and_no_file(tmp_path: Path) -
         ("good_e01_double.py", b"x"),
     )
 
-    assert [bool(s.problem) for s in found] == [True, True, True, False]
-    assert "leads out" in found[0].problem
+    assert [bool(s.problem) for s in hand_ins] == [True, True, True, False]
+    assert "leads out" in hand_ins[0].problem
     assert sorted(os.listdir(tmp_path)) == ["class.zip"]
 
 
@@ -379,9 +383,9 @@ def test_a_link_in_a_zip_is_not_followed(tmp_path: Path) -> None:
     link = zipfile.ZipInfo("ada_e01_double.py")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
 
-    (found,) = in_zip(tmp_path, (link, b"/etc/passwd"))
+    (submission,) = in_zip(tmp_path, (link, b"/etc/passwd"))
 
-    assert (found.data, "link" in found.problem) == (b"", True)
+    assert (submission.data, "link" in submission.problem) == (b"", True)
 
 
 def test_links_and_pipes_on_disk_are_not_followed(tmp_path: Path) -> None:
@@ -394,9 +398,9 @@ def test_links_and_pipes_on_disk_are_not_followed(tmp_path: Path) -> None:
     (folder / "eve_e01_double").symlink_to(tmp_path)
     os.mkfifo(folder / "kim_e01_double.py")
 
-    found = list(find(folder, EXERCISES))
+    hand_ins = list(find(folder, EXERCISES))
 
-    assert [(s.data, "link" in s.problem) for s in found] == [(b"", True)] * 4
+    assert [(s.data, "link" in s.problem) for s in hand_ins] == [(b"", True)] * 4
 
 
 def test_a_bomb_is_unpacked_no_further_than_the_limit(tmp_path: Path) -> None:
@@ -414,24 +418,24 @@ def test_a_bomb_is_unpacked_no_further_than_the_limit(tmp_path: Path) -> None:
 def test_a_zip_of_very_many_files_is_one_row(tmp_path: Path) -> None:
     many = zipped((f"{number}.py", b"") for number in range(handed_in.MAX_INSIDE + 1))
 
-    (found,) = in_zip(tmp_path, ("ada_e01_double.zip", many))
+    (submission,) = in_zip(tmp_path, ("ada_e01_double.zip", many))
 
-    assert "more than 500 files" in found.problem
+    assert "more than 500 files" in submission.problem
 
 
 @pytest.mark.parametrize("inner", [b"PK\3\4 cut short", b"", zipped([("notes.txt", b"")])])
 def test_a_learners_zip_that_cannot_be_used_is_one_row(inner: bytes, tmp_path: Path) -> None:
-    found = in_zip(tmp_path, ("ada_e01_double.zip", inner), ("bob_e01_double.py", b"x"))
+    hand_ins = in_zip(tmp_path, ("ada_e01_double.zip", inner), ("bob_e01_double.py", b"x"))
 
-    assert [(s.student, bool(s.problem)) for s in found] == [("ada", True), ("bob", False)]
+    assert [(s.student, bool(s.problem)) for s in hand_ins] == [("ada", True), ("bob", False)]
 
 
 def test_a_zip_in_a_zip_in_a_zip_is_not_opened(tmp_path: Path) -> None:
     inner = zipped([("e01_double.zip", zipped([("e01_double.py", b"x")]))])
 
-    (found,) = in_zip(tmp_path, ("ada_e01_double.zip", inner))
+    (submission,) = in_zip(tmp_path, ("ada_e01_double.zip", inner))
 
-    assert "another zip in it" in found.problem
+    assert "another zip in it" in submission.problem
 
 
 def test_damaged_bytes_in_a_zip_are_one_row(tmp_path: Path) -> None:
@@ -440,9 +444,9 @@ def test_damaged_bytes_in_a_zip_are_one_row(tmp_path: Path) -> None:
     path = tmp_path / "class.zip"
     path.write_bytes(data)
 
-    found = list(find(path, EXERCISES))
+    hand_ins = list(find(path, EXERCISES))
 
-    assert [(s.student, bool(s.problem)) for s in found] == [("ada", True), ("bob", False)]
+    assert [(s.student, bool(s.problem)) for s in hand_ins] == [("ada", True), ("bob", False)]
 
 
 def test_a_class_zip_that_is_none_says_so(tmp_path: Path) -> None:
@@ -454,24 +458,24 @@ def test_a_class_zip_that_is_none_says_so(tmp_path: Path) -> None:
 
 
 def test_odd_names_become_text_that_a_terminal_can_show(tmp_path: Path) -> None:
-    found = in_zip(
+    hand_ins = in_zip(
         tmp_path,
         ("\x1b[2J_e01_double.py", b"x"),
         ("A\u030a\u202e_e01_double.py", b"x"),
         ("=cmd()_e01_double.py", b"x"),
     )
 
-    assert all(s.student.isprintable() for s in found)
-    assert {s.student for s in found} == {"\\x1b[2J", "Å\\u202e", "=cmd()"}
+    assert all(s.student.isprintable() for s in hand_ins)
+    assert {s.student for s in hand_ins} == {"\\x1b[2J", "Å\\u202e", "=cmd()"}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="names of any bytes are POSIX")
 def test_a_name_in_no_encoding_is_read_all_the_same(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff\xfe_e01_double.py")).write_text("x = 1")
 
-    (found,) = find(tmp_path, EXERCISES)
+    (submission,) = find(tmp_path, EXERCISES)
 
-    assert (found.student, found.data) == ("??", b"x = 1")
+    assert (submission.student, submission.data) == ("??", b"x = 1")
 
 
 def test_counting_opens_nothing(tmp_path: Path) -> None:
@@ -485,12 +489,12 @@ def test_counting_opens_nothing(tmp_path: Path) -> None:
 def test_what_is_wrong_in_a_learners_zip_is_named(inner: str, tmp_path: Path) -> None:
     own = zipped([(inner, b"{}")])
 
-    (found,) = in_zip(tmp_path, ("Ada L_4711_assignsubmission_file_work.zip", own))
+    (submission,) = in_zip(tmp_path, ("Ada L_4711_assignsubmission_file_work.zip", own))
 
-    assert inner in found.problem
+    assert inner in submission.problem
 
 
 def test_a_notebook_with_another_ending_is_to_be_renamed(tmp_path: Path) -> None:
-    (found,) = on_disk(tmp_path, "ada/e01_double.ipynb.txt")
+    (submission,) = on_disk(tmp_path, "ada/e01_double.ipynb.txt")
 
-    assert "rename it to e01_double.ipynb" in found.problem
+    assert "rename it to e01_double.ipynb" in submission.problem

@@ -38,7 +38,7 @@ def test_what_it_writes_can_be_built_verified_graded_and_tried_at_once(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sandbox, "probe", list)  # whether walls stand is another test's question
-    said = run("new-exercise", "02.softmax", "--title", 'A "share" for each').output
+    output = run("new-exercise", "02.softmax", "--title", 'A "share" for each').output
     name = "e02_softmax"
 
     run("build")
@@ -51,7 +51,7 @@ def test_what_it_writes_can_be_built_verified_graded_and_tried_at_once(
     run("start", "02.softmax")
     tried = run("check", "02.softmax", status=1).output
 
-    assert "autodiff-kit verify 02.softmax" in said
+    assert "autodiff-kit verify 02.softmax" in output
     assert verified.splitlines()[1].split()[0] == "02.softmax"
     assert verified.splitlines()[1].split()[-1] == "ok"
     assert "4 of 4" in run("show", "ada").output
@@ -120,9 +120,9 @@ def test_the_list_of_a_course_keeps_its_comments(text: str, tmp_path: Path) -> N
 def test_a_wrong_id_is_explained_and_nothing_is_written(key: str, place: Path) -> None:
     before = all_files(place)
 
-    said = run("new-exercise", key, status=1).output
+    output = run("new-exercise", key, status=1).output
 
-    assert "such as 02.softmax" in said
+    assert "such as 02.softmax" in output
     assert all_files(place) == before
 
 
@@ -130,9 +130,9 @@ def test_a_number_that_is_taken_is_answered_with_one_that_is_free(place: Path) -
     before = all_files(place)
 
     for key in ("01.double", "01.other"):
-        said = run("new-exercise", key, status=1).output
-        assert f"belongs to {tiny.NAME}" in said
-        assert "-> The next free one is 02" in said
+        output = run("new-exercise", key, status=1).output
+        assert f"belongs to {tiny.NAME}" in output
+        assert "-> The next free one is 02" in output
 
     assert all_files(place) == before
 
@@ -142,9 +142,9 @@ def test_folders_that_are_there_already_are_left_as_they_are(place: Path) -> Non
     (place / "checks" / "e02_softmax" / "checks.py").write_text("# mine")
     before = all_files(place)
 
-    said = run("new-exercise", "02.softmax", status=1).output
+    output = run("new-exercise", "02.softmax", status=1).output
 
-    assert "it was left as it is" in said
+    assert "it was left as it is" in output
     assert all_files(place) == before
 
 
@@ -153,13 +153,13 @@ def test_a_folder_that_is_no_course_is_told_how_to_become_one(
 ) -> None:
     monkeypatch.chdir(tmp_path)
 
-    said = run("new-exercise", "01.softmax", status=1).output
-    recipe = [line.strip() for line in said.splitlines() if " = " in line]
+    output = run("new-exercise", "01.softmax", status=1).output
+    recipe = [line.strip() for line in output.splitlines() if " = " in line]
     nothing = all_files(tmp_path)
     (tmp_path / "course.toml").write_text("\n".join(recipe))
     run("new-exercise", "01.softmax")
 
-    assert "is no course" in said
+    assert "is no course" in output
     assert nothing == {}
     assert open_course(tmp_path).names == ("e01_softmax",)
 

@@ -33,9 +33,9 @@ def test_a_slow_check_judges_each_answer_once(tmp_path: Path) -> None:
     (numbers, _) = tiny.make_course(tmp_path).exercise(tiny.NAME).checks
     judged: list[Any] = []
 
-    def compare(data: float, value: float, wanted: float) -> bool:
-        judged.append((data, value, wanted))
-        return value == wanted
+    def compare(data: float, value: float, expected: float) -> bool:
+        judged.append((data, value, expected))
+        return value == expected
 
     check = dataclasses.replace(numbers, slow=True, compare=compare)
     cases = [(1.0, 2.0, 2.0), (1.0, 3.0, 2.0), (1.5, 3.0, 3.0), (1.0, 3.0, 3.0)]

@@ -66,10 +66,10 @@ one_is_missing = "The one is missing."
 
 def notebook(*cells: tuple[str, dict] | str) -> bytes:
     """Return a notebook of code cells, each a source or (source, nbgrader metadata)."""
-    made = []
+    code_cells = []
     for number, cell in enumerate(cells):
         source, grading = cell if isinstance(cell, tuple) else (cell, {})
-        made.append(
+        code_cells.append(
             {
                 "cell_type": "code",
                 "id": f"cell-{number}",
@@ -79,7 +79,9 @@ def notebook(*cells: tuple[str, dict] | str) -> bytes:
                 "source": source.splitlines(keepends=True),
             }
         )
-    return json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()
+    return json.dumps(
+        {"cells": code_cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    ).encode()
 
 
 SOLVING = {

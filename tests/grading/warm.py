@@ -196,9 +196,9 @@ def anew() -> Iterator[None]:
 def warm() -> Iterator[Warm]:
     """Make a folder for processes that are copied; end them."""
     folder = tempfile.mkdtemp(prefix="adk-warm-")
-    made = Warm(folder)
+    engine = Warm(folder)
     try:
-        yield made
+        yield engine
     finally:
-        made.close()
+        engine.close()
         shutil.rmtree(folder, ignore_errors=True)

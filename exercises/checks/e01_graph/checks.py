@@ -127,16 +127,16 @@ class Requires:
 
     def generate(rng):
         pairs = [[0, 0], [0, 1], [1, 0], [1, 1]]
-        made = [[op, *pairs[i]] for op in ("add", "mul") for i in rng.permutation(4)]
-        return {"needs": [bool(n) for n in rng.permutation([True, False])], "made": made}
+        operations = [[op, *pairs[i]] for op in ("add", "mul") for i in rng.permutation(4)]
+        return {"needs": [bool(n) for n in rng.permutation([True, False])], "made": operations}
 
     def drive(step, data):
         leaves = [step.Node(2.0, requires_grad=needs) for needs in data["needs"]]
-        made = [
+        results = [
             leaves[left] + leaves[right] if op == "add" else leaves[left] * leaves[right]
             for op, left, right in data["made"]
         ]
-        return [bool(z.requires_grad) for z in made]
+        return [bool(z.requires_grad) for z in results]
 
     def expected(data):
         return [data["needs"][left] or data["needs"][right] for _, left, right in data["made"]]
@@ -160,8 +160,8 @@ class Edges:
     def picture(data, value, expected):
         labels, rows = ["x", "x * x", "double"], [0, 1, 2]
         both = [Counter((x, node) for node, x in pairs) for pairs in (value, expected)]
-        drawn = [edge_graph(labels, edges, rows) for edges in both]
-        return beside(*drawn, f"your {len(value)} edges beside the right {len(expected)}")
+        graphs = [edge_graph(labels, edges, rows) for edges in both]
+        return beside(*graphs, f"your {len(value)} edges beside the right {len(expected)}")
 
 
 @check(step="leaves", points=2, concept="leaves that require a gradient", using=[nodes_of])

@@ -75,21 +75,23 @@ def places(data, value, expected):
         [", ".join(str(i + 1) for i, n in enumerate(order) if n == name) or "-" for name in names]
         for order in (value, expected)
     ]
-    came: set[str] = set()
+    earlier: set[str] = set()
     early = ""
     for name in value:
         users = [names[i] for i, used in enumerate(inputs) if names.index(name) in used]
-        if not early and not came.issuperset(users):
+        if not early and not earlier.issuperset(users):
             early = name
-        came.add(name)
-    missing = next((name for name in reversed(names) if name in expected and name not in came), "")
+        earlier.add(name)
+    missing = next(
+        (name for name in reversed(names) if name in expected and name not in earlier), ""
+    )
     marked = names.index(early or missing) if early or missing else -1
     words = f"{missing} is missing" if missing else "the places in the list"
     words = f"{early} comes before a node that uses it" if early else words
-    drawn = [
+    graphs = [
         graph(names, inputs, note, mark) for note, mark in zip(notes, (marked, -1), strict=True)
     ]
-    return beside(*drawn, words)
+    return beside(*graphs, words)
 
 
 @check(step="order", points=3, concept="all users first", cases=4, using=[build, ordered])
@@ -142,15 +144,15 @@ class Constants:
         # A tree; some of its leaves are constants; and a node that is not used.
         leaves = int(rng.integers(2, 5))
         inputs = [[] for _ in range(leaves)]
-        made = 0
+        newest = 0
         for number in range(1, leaves):
-            inputs.append([made, number])
-            made = len(inputs) - 1
+            inputs.append([newest, number])
+            newest = len(inputs) - 1
         unused = len(inputs) - 1
         inputs.insert(unused, [])
-        given = names(rng, len(inputs))
-        given[int(rng.integers(0, leaves))] = "const1"
-        return {"inputs": inputs, "names": given}
+        labels = names(rng, len(inputs))
+        labels[int(rng.integers(0, leaves))] = "const1"
+        return {"inputs": inputs, "names": labels}
 
     def drive(step, data):
         return ordered(step, build(step, data), data["names"])

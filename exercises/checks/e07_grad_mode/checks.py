@@ -24,11 +24,11 @@ class Nesting:
     def drive(step, data):
         states = []
 
-        def level(number, made):
+        def level(number, blocks):
             states.append(step.is_recording())
-            if number < len(made):
-                with made[number] or step.no_grad():
-                    level(number + 1, made)
+            if number < len(blocks):
+                with blocks[number] or step.no_grad():
+                    level(number + 1, blocks)
                 states.append(step.is_recording())
 
         for step.mode.on in data["on"]:
@@ -70,16 +70,16 @@ class Errors:
         inside, after = from_off(step)
         states = []
         for on, number in zip(data["on"], data["errors"]):  # noqa: B905
-            step.mode.on, state, came = on, None, "none"
+            step.mode.on, state, kind = on, None, "none"
             try:
                 with step.no_grad():
                     state = step.is_recording()
                     raise kinds[number]
             except (ValueError, KeyError, ZeroDivisionError) as error:
-                came = type(error).__name__
+                kind = type(error).__name__
             states.append(False if not on and state == inside else state)
             state = step.is_recording()
-            states += [came, False if not on and state == after else state]
+            states += [kind, False if not on and state == after else state]
         step.mode.on = True
         return states
 

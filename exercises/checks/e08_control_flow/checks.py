@@ -77,7 +77,7 @@ def read(step, program, x, g, near):
     def once(x):
         leaf = step.Node(x)
         root = program(leaf)
-        others, constants, seen, waiting = 0, [], {id(root)}, [root]
+        others, constants, ids, waiting = 0, [], {id(root)}, [root]
         while waiting:
             node = waiting.pop()
             inputs, slopes = tuple(node.inputs), tuple(node.slopes)
@@ -98,8 +98,8 @@ def read(step, program, x, g, near):
             constants.append(len(inputs))
             others += not is_known
             for x in inputs:
-                if id(x) not in seen:
-                    seen.add(id(x))
+                if id(x) not in ids:
+                    ids.add(id(x))
                     waiting.append(x)
         leaf.grad = 0.0
         step.backward(root * g)

@@ -182,9 +182,9 @@ class Work:
                     events.append(["forward", number])
                     value = block.forward(x)
                     # Copies count as well, and lists: whatever memory is taken at this moment.
-                    taken = tracemalloc.get_traced_memory()[0] - before
-                    is_reset = taken + before < kept.nbytes
-                    most = max(most, 10**6 if is_reset else round(taken / value.nbytes))
+                    extra = tracemalloc.get_traced_memory()[0] - before
+                    is_reset = extra + before < ballast.nbytes
+                    most = max(most, 10**6 if is_reset else round(extra / value.nbytes))
                     return value
 
                 def rule(self, g, x):
@@ -200,13 +200,13 @@ class Work:
                 saved[number] = x
             x = block.forward(x)
         g = np.repeat(data["g"][:, None], 1000, axis=1)
-        asked = [watched(b, number) for number, b in enumerate(blocks)], saved, data["every"], g
+        arguments = [watched(b, number) for number, b in enumerate(blocks)], saved, data["every"], g
         is_running = tracemalloc.is_tracing()
         tracemalloc.start()
         try:
-            kept = np.ones(10**6)  # the count cannot begin anew unseen
+            ballast = np.ones(10**6)  # the count cannot begin anew unseen
             before = tracemalloc.get_traced_memory()[0]
-            g = step.gradient(*asked)
+            g = step.gradient(*arguments)
         finally:
             if not is_running:
                 tracemalloc.stop()
@@ -217,9 +217,9 @@ class Work:
                 computed[number + 1] = time
             elif number in computed:
                 spans.append([computed.pop(number), time])
-        held = [sum(a <= time < b for a, b in spans) for time in range(len(events))]
+        counts = [sum(a <= time < b for a, b in spans) for time in range(len(events))]
         calls = [events.count(["forward", number]) for number in range(len(blocks))]
-        return [g[:, [0, -1]], calls, max([most, *held]), max([0, *held])]
+        return [g[:, [0, -1]], calls, max([most, *counts]), max([0, *counts])]
 
     def expected(data):
         count, every = len(data["blocks"]), data["every"]
@@ -231,9 +231,9 @@ class Work:
     def compare(data, value, expected):
         if not isinstance(value, list) or len(value) != 4 or not same(value[0], expected[0]):
             return False
-        _, calls, most, held = value
+        _, calls, most, blocks = value
         every = data["every"]
-        return sum(calls) > 0 and max(calls) <= 1 and 0 < most <= every + 3 and held <= every
+        return sum(calls) > 0 and max(calls) <= 1 and 0 < most <= every + 3 and blocks <= every
 
     def diagnose(data, value, expected):
         calls = value[1]

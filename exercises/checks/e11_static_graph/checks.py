@@ -5,19 +5,19 @@ from autodiff_kit.grading.checks import check
 
 def run(program, x):
     """Run a program on numbers or tracers: steps are [op, left, right], the last is the result."""
-    made = []
+    results = []
 
     def find(ref):
         kind, what = ref
-        return {"input": x, "result": made}[kind][what] if kind != "constant" else what
+        return {"input": x, "result": results}[kind][what] if kind != "constant" else what
 
     for op, left, right, *_ in program:
         a, b = find(left), right if op == "guard" else find(right)
         if op == "guard":
-            made.append(a > b)
+            results.append(a > b)
         else:
-            made.append(a + b if op == "add" else a * b)
-    return made
+            results.append(a + b if op == "add" else a * b)
+    return results
 
 
 def tuples(tape):
@@ -34,13 +34,13 @@ def program(rng, inputs, guards=0):
     steps = []
     kinds = ["op"] * int(rng.integers(3, 6)) + ["guard"] * guards
     for kind in [kinds[i] for i in rng.permutation(len(kinds))]:
-        done = [i for i, step in enumerate(steps) if step[0] != "guard"]
-        names = [["input", i] for i in range(inputs)] + [["result", i] for i in done]
+        places = [i for i, step in enumerate(steps) if step[0] != "guard"]
+        names = [["input", i] for i in range(inputs)] + [["result", i] for i in places]
         left, right = (names[int(rng.integers(len(names)))] for _ in range(2))
         if kind == "guard":
             steps.append(["guard", left, number(rng)])
             continue
-        left = ["result", done[-1]] if done else left
+        left = ["result", places[-1]] if places else left
         pair = [left, ["constant", number(rng)] if rng.random() < 0.3 else right]
         order = [int(i) for i in rng.permutation(2)]
         steps.append([str(rng.choice(["add", "mul"])), pair[order[0]], pair[order[1]]])
@@ -50,21 +50,21 @@ def program(rng, inputs, guards=0):
 
 def answered(steps, values):
     """Note the answers that the guards have for these values."""
-    made = run(steps, values)
+    results = run(steps, values)
     return [
         [*step, bool(answer)] if step[0] == "guard" else step
-        for step, answer in zip(steps, made, strict=True)
+        for step, answer in zip(steps, results, strict=True)
     ]
 
 
 def both_answers(steps, values):
     """Put the guards' numbers close to what they compare, by turns below and above it."""
-    made, by = run(steps, values), -0.1
+    results, by = run(steps, values), -0.1
     changed = []
     for op, left, right, *rest in steps:
         if op == "guard":
             kind, what = left
-            right, by = (values if kind == "input" else made)[what] + by, -by
+            right, by = (values if kind == "input" else results)[what] + by, -by
         changed.append([op, left, right, *rest])
     return answered(changed, values)
 

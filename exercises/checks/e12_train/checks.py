@@ -181,11 +181,11 @@ class Alive:
         import weakref
 
         move = first_move(step, data)
-        made, begin = [], step.Tensor.__init__
+        references, begin = [], step.Tensor.__init__
 
         def watched(self, *arguments, **named):
             begin(self, *arguments, **named)
-            made.append(weakref.ref(self))
+            references.append(weakref.ref(self))
 
         parameters = tensors(step, data)
         before = float(step.loss_of(parameters, data["x"], data["y"]).value)
@@ -197,11 +197,11 @@ class Alive:
             ]
         finally:
             step.Tensor.__init__ = begin
-        if sum(tensor() is not None for tensor in made) > 4:
+        if sum(tensor() is not None for tensor in references) > 4:
             gc.collect()  # a circle of references is no leak
-        held = {id(node) for p in parameters for node in step.order(p)}
-        alive = [tensor() for tensor in made]
-        leaks = sum(node is not None and id(node) not in held for node in alive) > 4
+        ids = {id(node) for p in parameters for node in step.order(p)}
+        alive = [tensor() for tensor in references]
+        leaks = sum(node is not None and id(node) not in ids for node in alive) > 4
         return [losses[0] - before, leaks, *move]
 
     def expected(data):
@@ -284,12 +284,12 @@ class Accuracy:
     def generate(rng):
         # Pixels and digits change places, so that no weights but those learned from x and y fit.
         pixels, digit = rng.permutation(64), rng.permutation(10)
-        chosen = rng.permutation(len(X_TRAIN))[:300]
+        rows = rng.permutation(len(X_TRAIN))[:300]
         others = rng.permutation(len(X_TEST))[:300]
         return {
             "parameters": drawn_start(rng),
-            "x": X_TRAIN[chosen][:, pixels],
-            "y": digit[Y_TRAIN[chosen]],
+            "x": X_TRAIN[rows][:, pixels],
+            "y": digit[Y_TRAIN[rows]],
             "unseen": X_TEST[others][:, pixels],
             "right": digit[Y_TEST[others]],
         }

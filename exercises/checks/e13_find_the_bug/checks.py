@@ -11,13 +11,13 @@ from autodiff_kit.grading.rules import exact, inexact
 
 def gradients(root, leaves, g):
     """Return each leaf's gradient if that of the root is g; None where nothing arrives."""
-    done, nodes, waiting = set(), [], [(root, False)]
+    ids, nodes, waiting = set(), [], [(root, False)]
     while waiting:
         node, inputs_are_done = waiting.pop()
         if inputs_are_done:
             nodes.append(node)
-        elif id(node) not in done:
-            done.add(id(node))
+        elif id(node) not in ids:
+            ids.add(id(node))
             waiting.append((node, True))
             waiting.extend((x, False) for x in node.inputs)
     arrived = {id(root): g}

@@ -13,9 +13,9 @@ def play(step, data):
     """Carry out a program, a list of [number of the array, method, arguments], and read a lot."""
     arrays = [step.Array(np.array(data["numbers"]))]
     for which, method, arguments in data["program"]:
-        made = getattr(arrays[which], method)(*arguments)
+        result = getattr(arrays[which], method)(*arguments)
         if method in ("view", "detach", "copy"):
-            arrays.append(made)
+            arrays.append(result)
         for array in arrays:
             _ = array.data.sum(), array.version  # reading counts nothing
     return {
@@ -225,10 +225,10 @@ class Kept:
         array = step.Array(np.array(data["numbers"]))
         for change in data["before"]:
             array.add_(change)
-        got = step.Saved(array).get()
-        first = got.tolist()
+        array_of_saved = step.Saved(array).get()
+        first = array_of_saved.tolist()
         array.data[data["place"]] = data["new"]
-        return [first, got.tolist()]
+        return [first, array_of_saved.tolist()]
 
     def expected(data):
         first = (data["numbers"] + sum(data["before"])).tolist()
@@ -313,9 +313,9 @@ class Slopes:
 
     def drive(step, data):
         x, y = step.Array(np.array(data["x"])), step.Array(np.array(data["y"]))
-        made = [step.square(x), step.exp(x), step.add(x, y)]
+        pairs = [step.square(x), step.exp(x), step.add(x, y)]
         # Only now, so that a result that was written into x or y is noticed.
-        return [[out.data.tolist(), np.array(rule(data["g"])).tolist()] for out, rule in made]
+        return [[out.data.tolist(), np.array(rule(data["g"])).tolist()] for out, rule in pairs]
 
     def expected(data):
         x, y, g = data["x"], data["y"], data["g"]

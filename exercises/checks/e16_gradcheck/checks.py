@@ -235,8 +235,8 @@ def agree(data):
 def where_it_is_wrong(data, value, expected):
     wrong = [
         ours
-        for (ours, _), got, best in zip(data["pairs"], value, expected, strict=True)
-        if got is not best
+        for (ours, _), mine, best in zip(data["pairs"], value, expected, strict=True)
+        if mine is not best
     ]
     return "mean_error" if all(ours.size > 40 for ours in wrong) else ""
 
@@ -488,11 +488,11 @@ def what_was_missed(data, value, expected):
         return "named_at_every_point"
     if sorted(value) == sorted(expected):
         return "in_another_order"
-    missed = {flaws[name] for name in expected if name not in value}
+    flaws_left = {flaws[name] for name in expected if name not in value}
     if set(value) < set(expected):
-        if missed <= {"first branch", "second branch"}:
+        if flaws_left <= {"first branch", "second branch"}:
             return "one_point"
-        if missed <= {"no g", "g twice", "mean of g"}:
+        if flaws_left <= {"no g", "g twice", "mean of g"}:
             return "g_all_ones"
     return ""
 

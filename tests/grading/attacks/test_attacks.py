@@ -100,14 +100,14 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 @pytest.fixture(scope="module")
 def sandbox() -> Iterator[Sandbox]:
     assert WALLS is not None, "ADK_REQUIRE_SANDBOX=1, but no walls stand on this machine"
-    with Sandbox(WALLS) as made:
-        yield made
+    with Sandbox(WALLS) as box:
+        yield box
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[World]:
-    with made_world(tmp_path) as made:
-        yield made
+    with made_world(tmp_path) as place:
+        yield place
 
 
 @contextlib.contextmanager
@@ -152,7 +152,7 @@ def in_plain_processes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Gr
                 data = text.encode()
                 handed_in.append(Submission(student, "", tiny.NAME, "", data, ".py"))
         grade(handed_in, course, store, Local(course, None, 2), secret=1, guard=True)
-        return {found.student: found for found in store.grades()}
+        return {entry.student: entry for entry in store.grades()}
 
 
 def behind(name: str) -> str:

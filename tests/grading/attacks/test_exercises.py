@@ -630,8 +630,8 @@ def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
     if request.param == "plain process":
         yield runner_for(None)
     else:
-        with runner_for(WALLS) as made:  # type: ignore[union-attr]
-            yield made
+        with runner_for(WALLS) as walled:  # type: ignore[union-attr]
+            yield walled
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -37,8 +37,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Grade], 
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     runner = runner_for(WALLS)
     with Store(place / "results.sqlite") as store:
-        found = submissions.find(place / "submitted", course.names, runner=runner)
-        summary = grade(found, course, store, Local(course, WALLS, 2), secret=1)
+        hand_ins = submissions.find(place / "submitted", course.names, runner=runner)
+        summary = grade(hand_ins, course, store, Local(course, WALLS, 2), secret=1)
         rows = {grade.student: grade for grade in store.grades()}
     if isinstance(runner, Sandbox):
         runner.close()

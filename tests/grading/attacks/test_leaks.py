@@ -70,8 +70,8 @@ def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
         assert os.environ.get("ADK_REQUIRE_SANDBOX") != "1", "no walls stand on this machine"
         pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
     else:
-        with runner_for(WALLS) as made:  # type: ignore[union-attr]
-            yield made
+        with runner_for(WALLS) as walled:  # type: ignore[union-attr]
+            yield walled
 
 
 def digits(exercise: Exercise, seed: int) -> set[str]:

@@ -35,42 +35,42 @@ def test_folders_without_bottom_are_a_row_and_all_others_are_found(tmp_path: Pat
         for _ in range(1500):
             os.mkdir("d")
             os.chdir("d")
-        found = {s.student: s for s in find(tmp_path, COURSE)}
+        by_student = {s.student: s for s in find(tmp_path, COURSE)}
         for _ in range(1500):  # what others clear up in vain
             os.chdir("..")
             os.rmdir("d")
     finally:
         os.chdir(before)
 
-    assert not found["bob"].problem
-    assert "more than 40 folders" in found["eve"].problem
+    assert not by_student["bob"].problem
+    assert "more than 40 folders" in by_student["eve"].problem
 
 
 def test_a_zip_of_many_files_for_each_exercise_is_one_row_for_each(tmp_path: Path) -> None:
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w") as made:
+    with zipfile.ZipFile(data, "w") as archive:
         for number in range(10):
             for name in COURSE:
-                made.writestr(f"{number}/{name}.py", f"double = {number}\n")
+                archive.writestr(f"{number}/{name}.py", f"double = {number}\n")
     put(tmp_path, "eve/all.zip", data.getvalue())
 
-    found = list(find(tmp_path, COURSE))
+    hand_ins = list(find(tmp_path, COURSE))
 
-    assert sorted(s.exercise for s in found) == COURSE
-    assert all("Which of these 10 files is it?" in s.problem for s in found)
+    assert sorted(s.exercise for s in hand_ins) == COURSE
+    assert all("Which of these 10 files is it?" in s.problem for s in hand_ins)
 
 
 def test_files_on_top_of_one_another_in_a_zip_are_not_unpacked(tmp_path: Path) -> None:
     data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
-        made.writestr("e01_double.py", os.urandom(2000))
-        (entry,) = made.infolist()
-        made.filelist += [entry] * 20
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("e01_double.py", os.urandom(2000))
+        (entry,) = archive.infolist()
+        archive.filelist += [entry] * 20
     put(tmp_path, "eve/e01_double/work.zip", data.getvalue())
 
-    (found,) = find(tmp_path, COURSE)
+    (submission,) = find(tmp_path, COURSE)
 
-    assert "on top of one another" in found.problem
+    assert "on top of one another" in submission.problem
 
 
 def test_all_zips_of_one_learner_have_one_limit_of_time(
@@ -86,14 +86,14 @@ def test_all_zips_of_one_learner_have_one_limit_of_time(
 
 
 def test_an_entry_without_a_name_in_the_class_zip_is_a_row(tmp_path: Path) -> None:
-    with zipfile.ZipFile(tmp_path / "class.zip", "w") as made:
-        made.writestr("ada/e01_double/e01_double.py", "x = 1\n")
-        made.writestr("..", "x = 1\n")
+    with zipfile.ZipFile(tmp_path / "class.zip", "w") as archive:
+        archive.writestr("ada/e01_double/e01_double.py", "x = 1\n")
+        archive.writestr("..", "x = 1\n")
 
-    found = list(find(tmp_path / "class.zip", COURSE))
+    hand_ins = list(find(tmp_path / "class.zip", COURSE))
 
-    assert [s.problem == "" for s in found if s.student == "ada"] == [True]
-    assert [bool(s.problem) for s in found if s.student != "ada"] == [True]
+    assert [s.problem == "" for s in hand_ins if s.student == "ada"] == [True]
+    assert [bool(s.problem) for s in hand_ins if s.student != "ada"] == [True]
 
 
 @pytest.mark.parametrize(
@@ -109,19 +109,26 @@ def test_names_that_look_the_same_are_two_learners(names: tuple[str, str], tmp_p
     for name in names:
         put(tmp_path, f"{name}/e01_double/e01_double.py", ascii(name).encode())
 
-    found = list(find(tmp_path, COURSE))
+    hand_ins = list(find(tmp_path, COURSE))
 
-    assert len({s.student for s in found}) == 2
-    assert sorted(s.data for s in found) == sorted(ascii(name).encode() for name in names)
-    assert [s.student for s in found] == [s.student for s in find(tmp_path, COURSE)]
+    assert len({s.student for s in hand_ins}) == 2
+    assert sorted(s.data for s in hand_ins) == sorted(ascii(name).encode() for name in names)
+    assert [s.student for s in hand_ins] == [s.student for s in find(tmp_path, COURSE)]
 
 
 def test_a_path_begins_no_line_of_its_own(tmp_path: Path) -> None:
     put(tmp_path, "eve/e01_double/e01_double\n04.accumulate  10 of 10/e01_double.py")
 
-    (found,) = find(tmp_path, COURSE)
+    (submission,) = find(tmp_path, COURSE)
 
-    assert "\n" not in found.origin + found.student + found.name + found.problem + found.note
+    assert (
+        "\n"
+        not in submission.origin
+        + submission.student
+        + submission.name
+        + submission.problem
+        + submission.note
+    )
 
 
 def test_a_judge_does_not_load_checks_that_were_changed_during_the_run(tmp_path: Path) -> None:

@@ -149,9 +149,9 @@ def test_the_solved_notebook_runs_from_top_to_bottom(exercise: Exercise) -> None
         outcome = shell.run_cell(source, store_history=True, silent=False)
         assert outcome.success, outcome.error_in_exec or outcome.error_before_exec
 
-    said = repr(outcome.result)
-    assert f"{exercise.points:g} of {exercise.points:g} points" in said
-    assert "Visible checks passed; the grade uses other inputs." in said
+    text = repr(outcome.result)
+    assert f"{exercise.points:g} of {exercise.points:g} points" in text
+    assert "Visible checks passed; the grade uses other inputs." in text
 
 
 @each_exercise
@@ -163,7 +163,7 @@ def test_test_cells_give_the_same_points_as_the_grader(exercise: Exercise) -> No
     for variant in (*mutants, *exercise.alternatives):
         code = f"{exercise.solution}\n\n{variant.code}"
         failed = failed_checks(exercise, code, runner, 0)
-        given, points = [], 0
+        labels, points = [], 0
         for source, grading in tests:
             names: dict = {}
             exec(f"{exercise.given}\n\n{code}", names)
@@ -171,10 +171,10 @@ def test_test_cells_give_the_same_points_as_the_grader(exercise: Exercise) -> No
                 exec(source, names)
             except Exception:
                 continue
-            given.append(grading["grade_id"])
+            labels.append(grading["grade_id"])
             points += grading["points"]
         graded = sum(check.points for check in exercise.checks if check not in failed)
-        assert points == graded, f"{variant.name}: {given}"
+        assert points == graded, f"{variant.name}: {labels}"
 
 
 @each_exercise
@@ -203,11 +203,11 @@ def test_the_notebook_says_what_it_asks_and_has_hints(exercise: Exercise) -> Non
 def test_hints_come_one_rung_at_a_time_and_begin_again(exercise: Exercise) -> None:
     number = len(exercise.hints)
 
-    said = [feedback.hint(exercise.id, course=COURSE) for _ in range(number + 2)]
+    hints = [feedback.hint(exercise.id, course=COURSE) for _ in range(number + 2)]
 
-    assert len(set(said[:number])) == number
-    assert said[number].startswith("That was the last hint")
-    assert said[number + 1] == said[0]
+    assert len(set(hints[:number])) == number
+    assert hints[number].startswith("That was the last hint")
+    assert hints[number + 1] == hints[0]
     for _ in range(number):  # leave the ladder as it was found
         feedback.hint(exercise.id, course=COURSE)
 

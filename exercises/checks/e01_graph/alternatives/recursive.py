@@ -27,12 +27,12 @@ class Node:
 
 
 def edges(root):
-    seen, pairs = set(), []
+    known_nodes, pairs = set(), []
 
     def visit(node):
-        if node in seen:
+        if node in known_nodes:
             return
-        seen.add(node)
+        known_nodes.add(node)
         for x in node.inputs:
             pairs.append((node, x))
             visit(x)

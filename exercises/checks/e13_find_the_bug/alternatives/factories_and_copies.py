@@ -21,15 +21,15 @@ def layers(x, bs):
     return h
 
 
-def visit(node, seen=None):
-    if seen is None:
-        seen = set()
-    if node in seen:
+def visit(node, known_nodes=None):
+    if known_nodes is None:
+        known_nodes = set()
+    if node in known_nodes:
         return []
-    seen.add(node)
+    known_nodes.add(node)
     nodes = []
     for x in node.inputs:
-        nodes += visit(x, seen)
+        nodes += visit(x, known_nodes)
     return [*nodes, node]
 
 

@@ -8,11 +8,11 @@ def dot(xs, ws):
 
 
 def multiply(x, y):
-    def rule_for_x(g, kept=y.value):
-        return kept * g
+    def rule_for_x(g, factor=y.value):
+        return factor * g
 
-    def rule_for_y(g, kept=x.value):
-        return kept * g
+    def rule_for_y(g, factor=x.value):
+        return factor * g
 
     return Node(y.value * x.value, (x, y), (rule_for_x, rule_for_y))
 

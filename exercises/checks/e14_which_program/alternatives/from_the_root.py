@@ -13,17 +13,17 @@ def describe(root):
 
 def which(root, programs, leaves):
     def fits(other):
-        partner, taken, waiting = {}, set(), [(root, other)]
+        partner, partners, waiting = {}, set(), [(root, other)]
         while waiting:
             a, b = waiting.pop()
             if a in partner:
                 if partner[a] is not b:
                     return False
                 continue
-            if b in taken or (a.op, a.name) != (b.op, b.name):
+            if b in partners or (a.op, a.name) != (b.op, b.name):
                 return False
             partner[a] = b
-            taken.add(b)
+            partners.add(b)
             waiting += zip(a.inputs, b.inputs)
         return True
 

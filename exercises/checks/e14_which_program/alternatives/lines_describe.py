@@ -21,5 +21,5 @@ def describe(root):
 
 
 def which(root, programs, leaves):
-    found = {describe(program(*leaves)): index for index, program in enumerate(programs)}
-    return found[describe(root)]
+    index_of = {describe(program(*leaves)): index for index, program in enumerate(programs)}
+    return index_of[describe(root)]

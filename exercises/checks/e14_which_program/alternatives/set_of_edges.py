@@ -15,11 +15,11 @@ def which(root, programs, leaves):
 
 
 def write_down(root):
-    made = [node for node in nodes_behind(root) if node.inputs]
-    names = {node: f"t{place}" for place, node in enumerate(made)}
+    results = [node for node in nodes_behind(root) if node.inputs]
+    names = {node: f"t{place}" for place, node in enumerate(results)}
     lines = []
-    while made:
-        node = made.pop()
+    while results:
+        node = results.pop()
         left, right = (names.get(x, x.name) for x in node.inputs)
         lines.insert(0, f"{names[node]} = {left} {node.op} {right}")
     return lines

@@ -21,12 +21,14 @@ def agrees(ours, numeric):
 
 def wrong_rules(ops, rng):
     points = [rng.normal(size=(2, 3)) for _ in range(30)]
-    found = {}
+    errors_of = {}
     for x in points:
         for name, forward, rule in ops:
             g = np.array(rng.normal(size=np.shape(forward(x))))
-            found[name] = found.get(name, False) or not agrees(rule(g, x), numerical(forward, x, g))
-    return [name for name, is_wrong in found.items() if is_wrong]
+            errors_of[name] = errors_of.get(name, False) or not agrees(
+                rule(g, x), numerical(forward, x, g)
+            )
+    return [name for name, is_wrong in errors_of.items() if is_wrong]
 
 
 def softplus(x):
