@@ -211,12 +211,12 @@ def scatter_reduce(
             raise error("indexing.places_dtype", name="scatter")
         raise error("indexing.scatter_dtypes")
     places, out = places_along("scatter", x, index, dim, source), np.array(x, ndmin=1)
-    if not index.size:
-        return scalar_if_0d(out.reshape(x.shape))
-    part = np.atleast_1d(source)[tuple(slice(n) for n in np.atleast_1d(index).shape)]
     if reduce == "mean" and out.dtype.kind == "b":
         kernel = "scatter_gather_tensor_cpu_reduce_mean" if index.size else "div_floor_cpu"
         raise error("dtypes.bool_kernel", kernel=kernel)
+    if not index.size:
+        return scalar_if_0d(out.reshape(x.shape))
+    part = np.atleast_1d(source)[tuple(slice(n) for n in np.atleast_1d(index).shape)]
     if not include_self:
         start = _START[reduce]
         if out.dtype.kind == "b":
