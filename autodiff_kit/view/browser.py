@@ -10,7 +10,6 @@ from typing import Protocol
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view import text
 from autodiff_kit.view.drawn import Drawn
-from autodiff_kit.view.heat import heat
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.payload import BoxPayload, Payload
@@ -55,7 +54,6 @@ def browser_payload(picture: _Steppable, recording: RecordingData, names: Names)
             "uses": uses[box.id],
             "where": box.where if folded else record["where"],
             "facts": _facts(box, picture.outline, recording, names),
-            "heat": None if folded else heat(record["value"]),
             "since": picture.since[box.id],
             "inputs": inputs[box.id],
             "consumers": consumers[box.id],

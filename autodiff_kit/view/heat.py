@@ -17,10 +17,9 @@ from autodiff_kit.record.events import Value
 from autodiff_kit.view.svg_text import pixels, text_width
 from autodiff_kit.view.values import number, short
 
-__all__ = ["IN_A_LINE", "at", "cells", "heat", "map_size", "sum_map", "sum_words"]
+__all__ = ["IN_A_LINE", "at", "cells", "map_size", "sum_map", "sum_words"]
 
 CELLS = 64  # more are not drawn
-WITH_NUMBERS = 16  # so many fit with their numbers
 SIDE = 12  # cells beside each other in a box
 IN_A_BOX = 9  # cells with numbers in a box
 IN_A_SUM = 12  # and on an arrow, where they add up
@@ -29,28 +28,6 @@ SQUARE = 14  # px of a cell without a number
 ROW, INSET = 20, 5  # px: height of a cell with a number, beside the number
 FONT = 13  # px
 GAP = 8  # px
-
-
-def heat(value: Value) -> str | None:
-    """Draw a small matrix or vector; None for anything else.
-
-    Up to 16 cells show their numbers. Without numbers the size of a square tells the magnitude.
-    Positive cells are filled and negative ones are framed: nothing is said by colour alone.
-
-    Parameters
-    ----------
-    value : Value
-        Of 1 or 2 dimensions and at most 64 elements, or there is no picture.
-
-    Returns
-    -------
-    str or None
-    """
-    if not _is_small(value):
-        return None
-    numbers, columns = _numbers(value), value["shape"][-1]
-    texts = _texts(value, numbers) if len(numbers) <= WITH_NUMBERS else []
-    return _cells(numbers, columns, texts).svg
 
 
 def cells(value: Value) -> str | None:
@@ -220,11 +197,6 @@ def _is_small(value: Value) -> bool:
 
 def _numbers(value: Value) -> list[float]:
     return [float(v) for v in value["data"]]
-
-
-def _texts(value: Value, numbers: Sequence[float]) -> list[str]:
-    is_float = str(value["dtype"]).startswith("float")
-    return [number(v if is_float or not isfinite(v) else int(v)) for v in numbers]
 
 
 def _range(numbers: Sequence[float]) -> tuple[float, float]:

@@ -41,6 +41,7 @@ class Fields(TypedDict, total=False):
     slope: str | None  # of an arrow: the local slope, ``dy/dx = 3.``
     sent: str | None  # of an arrow: what its rule sends, ``1. * 3. = 3.``
     arrived: str | None  # of an arrow: what has come back along it, ``3.``
+    whole: str  # of an arrow: the same in full, for the inspector
     spread: str  # of an arrow: how broadcasting has changed a shape, ``(3,) → (4, 3)``
     earlier: bool | None  # of an arrow: that was in a pass before this one
 
@@ -140,7 +141,6 @@ class BoxPayload(_In):
     uses: list[list[str]]  # arrows that bring a part of its gradient, and from where
     where: Where | None
     facts: list[list[str]]
-    heat: str | None
     since: int
     inputs: list[str]
     consumers: list[str]

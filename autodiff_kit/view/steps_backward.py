@@ -34,6 +34,7 @@ from autodiff_kit.view.words import (
     capital,
     dimensions,
     equation,
+    full,
     listed,
     sentence,
     sum_of,
@@ -201,7 +202,8 @@ class BackwardSteps(ArrivalSteps):
         brought = box_value(total)
         words = "" if picture else f"sum of {sum_words(copies['shape'], total['shape'])} = "
         spread = f"{shape_text(total['shape'])} → {shape_text(copies['shape'])}"
-        return {"sent": words + brought, "arrived": brought, "map": picture, "spread": spread}
+        shown: Fields = {"sent": words + brought, "arrived": brought, "whole": full(total)}
+        return {**shown, "map": picture, "spread": spread}
 
     def _edge(self, node: int, arg: str, to: int) -> str | None:
         """Return the arrow that a contribution goes back along."""

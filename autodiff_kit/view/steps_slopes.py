@@ -22,7 +22,7 @@ from autodiff_kit.view.slopes import (
 )
 from autodiff_kit.view.steps import Steps, Value
 from autodiff_kit.view.values import number, parameter
-from autodiff_kit.view.words import box_value
+from autodiff_kit.view.words import box_value, full
 
 __all__ = ["SlopeSteps"]
 
@@ -40,8 +40,10 @@ class SlopeSteps(Steps):
         self.passed[edge] = self.outline.box_of[node].id
         fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
         is_one_of_several = self.uses[self.outline.box_of[to].id] > 1
-        if is_one_of_several and (picture := self.picture(sent, on_arrow=True)):
-            fields["map"] = picture
+        if is_one_of_several:
+            fields["whole"] = full(sent)
+            if picture := self.picture(sent, on_arrow=True):
+                fields["map"] = picture
         g = self.waiting.get(node)
         rule = None
         if record["op"] is not None:

@@ -19,17 +19,8 @@ def static(name: str) -> str:
 
 _MODULES = (  # each after those that it imports
     *("steps", "code", "panning", "keys", "dom", "error_pane", "help_box", "source_pane"),
-    *(
-        "inspector_pane",
-        "overview",
-        "enclosures",
-        "graph_pane",
-        "transport",
-        "find",
-        "find_box",
-        "crumbs",
-    ),
-    *("divider", "kit"),
+    *("matrix", "inspector_pane", "overview", "enclosures", "graph_pane", "transport"),
+    *("find", "find_box", "crumbs", "divider", "kit"),
 )
 
 

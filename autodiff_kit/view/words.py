@@ -22,6 +22,7 @@ __all__ = [
     "capital",
     "dimensions",
     "equation",
+    "full",
     "listed",
     "memory",
     "ordinal",
@@ -80,6 +81,11 @@ def memory(size: int) -> str:
 def box_value(value: Value) -> str:
     """Return a value as it stands in a box: all of it, or its shape alone."""
     return short(value, IN_A_LINE) or shape_text(value["shape"])
+
+
+def full(value: Value) -> str:
+    """Return a value with all its elements, over several lines if need be; else its shape."""
+    return short(value, IN_A_LINE) or (box_value(value) if "stats" in value else grid(value))
 
 
 def box_line(value: Value, picture: str | None) -> str:

@@ -46,11 +46,15 @@ svg { display: block; max-width: 100%; height: auto; }
 """
 
 
+# The colours of the kit, for the card around the picture, too.
+_COLOURS = static("kit.css").partition("/* ---- 2.")[0].replace(".adk-root", ".adk-lab")
+
+
 class _Words(anywidget.AnyWidget):
     """The line of words between controls and picture; its script also equips the controls."""
 
     _esm = joined(static("kit/keys.mjs"), static("lab.js"))
-    _css = static("lab.css")
+    _css = _COLOURS + static("lab.css")
 
     words = traitlets.Unicode("").tag(sync=True)
 

@@ -49,6 +49,31 @@ def test_by_mouse_and_by_keyboard(jupyter: Any, notebook: Any, axe: str) -> None
     assert seen.serious(axe) == []
 
 
+# Where controls, code and card begin and end, in pixels.
+PLACES = """lab => {
+  const edges = (element) => {
+    const { left, right, top, bottom } = element.getBoundingClientRect();
+    return [left, top, right, bottom];
+  };
+  const lefts = [...lab.querySelectorAll(".adk-board-picture svg text")].map((e) => edges(e)[0]);
+  return [edges(lab), edges(lab.querySelector(".adk-lab-controls")), Math.min(...lefts)];
+}"""
+
+
+@pytest.mark.parametrize("width", [900, 1400])
+def test_controls_and_code_begin_at_the_left_edge_of_one_card(
+    jupyter: Any, notebook: Any, width: int
+) -> None:
+    seen = Seen(notebook(write(jupyter.folder, f"card{width}", FUNCTION, LAB), width=width))
+
+    card, controls, code = seen.root.evaluate(PLACES)
+
+    assert float(seen.root.evaluate("e => parseFloat(getComputedStyle(e).borderLeftWidth)")) == 1
+    assert card[0] < controls[0] < controls[2] < card[2]
+    assert card[1] < controls[1] < controls[3] < card[3]
+    assert code < card[0] + 60
+
+
 def test_the_words_stay_where_they_are_when_the_graph_grows(jupyter: Any, notebook: Any) -> None:
     seen = Seen(notebook(write(jupyter.folder, "grows", FUNCTION, LAB), width=900))
     caption = seen.root.locator(".adk-board-caption")

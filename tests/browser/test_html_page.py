@@ -445,7 +445,6 @@ def chain(length: int) -> dict[str, Any]:
                 "aria": f"h{i}",
                 "where": places[i],
                 "facts": [],
-                "heat": None,
                 "since": i,
                 "inputs": [str(i - 1)] if i else [],
                 "consumers": [str(i + 1)] if i + 1 < length else [],

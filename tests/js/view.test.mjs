@@ -158,6 +158,6 @@ test("sideways, a short part that is cut comes wholly into sight, with a margin"
   assert.equal(kit.sideways(200, 180, 220, 10), 30);
 });
 
-test("sideways, a long part that begins late is moved until half a pane of it is seen", () => {
-  assert.equal(kit.sideways(200, 150, 900, 10), 60);
+test("sideways, a long part that begins late is moved until 16 characters of it are seen", () => {
+  assert.equal(kit.sideways(200, 150, 900, 10), 40);
 });

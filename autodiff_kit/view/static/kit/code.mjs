@@ -97,8 +97,11 @@ export function scrolled(from, room, start, end, margin) {
   return Math.max(0, start < from ? Math.min(start - margin, from) : Math.min(late, start - margin));
 }
 
-/** The same sideways: only if less is in sight than all of it, or half a pane; and then as little as need be. */
+/**
+ * The same sideways: only if less is in sight than all of it, or half a pane, or 16 characters, of which `margin` is
+ * two; and then as little as need be, for the beginnings of all lines move out of sight.
+ */
 export function sideways(room, start, end, margin) {
-  const enough = Math.min(end, start + room / 2);
+  const enough = Math.min(end, start + Math.min(room / 2, 8 * margin));
   return enough <= room ? 0 : Math.max(0, Math.min(enough + margin - room, start - margin));
 }

@@ -9,7 +9,7 @@ const KEYS = [
   ["Tab, arrows", "", "go to the graph, and from box to box"],
   ["Enter", "", "open a folded box, or keep another one in the inspector; Esc lets it go"],
   ["u", "f", "open the folded box that is looked at; fold what is around it again"],
-  ["/", "", "find a node, or, in a notebook, a step by a condition"],
+  ["/", "", "find a node"],
   ["+", "-", "zoom; 0 shows as much as can be read, and again 0 the whole graph"],
   ["?", "", "this help"],
 ];
@@ -36,13 +36,14 @@ function stored(action) {
   }
 }
 
-/** A button for the head, and the help that it opens over `root`. */
-export function helpBox(root) {
+/** A button for the head, and the help that it opens over `root`; where Python is, steps are found by a condition. */
+export function helpBox(root, hasPython) {
   const opener = button("help", "Help: keys and marks", "?");
   opener.setAttribute("aria-expanded", "false");
   const rows = KEYS.map(([key, other, words]) => {
     const keys = [key, other].filter(Boolean).map((name) => make("kbd", {}, name));
-    return make("tr", {}, make("th", { scope: "row" }, ...keys.flatMap((k) => [k, " "])), make("td", {}, words));
+    const more = key === "/" && hasPython ? ", or a step by a condition" : "";
+    return make("tr", {}, make("th", { scope: "row" }, ...keys.flatMap((k) => [k, " "])), make("td", {}, words + more));
   });
   const marks = MARKS.map(([text, look, words]) =>
     make("tr", {}, make("th", { scope: "row" }, make("span", { class: look }, text)), make("td", {}, words)),

@@ -1,6 +1,10 @@
 // The pane that tells all about one node. Read next: graph_pane.mjs.
 
-import { attribute, button, drawing, make, scrolling } from "./dom.mjs";
+import { button, make, scrolling } from "./dom.mjs";
+import { pictures } from "./matrix.mjs";
+
+/** A text whose shapes are not torn apart where it is broken into lines: `(2, 3)`. */
+const unbroken = (text) => text.replace(/\((?:\d+, ?)+\d*\)/g, (shape) => shape.replaceAll(" ", "\u00a0"));
 
 /**
  * All about one node: what it is, its value, and the gradient with the rule it goes through. `visit` goes to its
@@ -35,34 +39,28 @@ export function inspectorPane(payload, { unpin, visit, open }) {
   const details = make("details", { class: "adk-details" });
   const summary = make("summary", {}, make("b", {}, "details"), " shape, dtype, memory, backward rule");
 
+  const ofValue = (id) => payload.nodes[id].facts.find(([label]) => label === "value")?.[1];
+
   function row(label, name) {
     const cell = make("dd");
     if (name) cells[name] = cell;
     return make("div", { class: `adk-fact ${name ? `adk-fact-${name}` : ""}` }, make("dt", {}, label), cell);
   }
 
-  /** The columns of a table of numbers must stay below each other. */
+  /** A text, with small matrices in it as tables; numbers that are not in a table stay below each other. */
   function write(cell, text) {
     if (!cell) return;
-    cell.textContent = text || "not yet";
+    const drawn = text && pictures(text);
     cell.classList.toggle("adk-none", !text);
     cell.classList.toggle("adk-grid", /^\[.*\n/.test(text));
-  }
-
-  function writeValue(node, now) {
-    const [, text] = node.facts.find(([label]) => label === "value") ?? [];
-    write(cells.value, now ?? text);
-    if (!node.heat || now != null) return;
-    const heat = drawing(node.heat);
-    if (heat.querySelector("text")) cells.value.replaceChildren(); // it has the numbers in it
-    cells.value.append(attribute(heat, { class: "adk-heat", role: "img", "aria-label": text }));
+    cell.replaceChildren(...(drawn?.isWritten ? [] : [unbroken(text || "not yet")]), ...(drawn?.elements ?? []));
   }
 
   function lay(id) {
     const node = payload.nodes[id];
     cells = {};
     const first = [row("What is it?", "what")];
-    cells.what.textContent = node.what;
+    cells.what.textContent = unbroken(node.what);
     if (node.facts.some(([label]) => label === "value")) first.push(row("Value", "value"));
     if (ever[id]?.has("g") || ever[id]?.has("grad")) first.push(row("Gradient", "gradient"), row("Why?", "why"));
     const others = node.facts
@@ -73,7 +71,8 @@ export function inspectorPane(payload, { unpin, visit, open }) {
         return fact;
       });
     if (ever[id]?.has("rule")) others.unshift(row("rule", "rule"));
-    if (cells.value) writeValue(node, (changed = undefined));
+    write(cells.value, ofValue(id));
+    changed = undefined;
     title.textContent = title.title = node.title;
     details.replaceChildren(summary, make("dl", { class: "adk-facts" }, ...others));
     body.replaceChildren(make("dl", { class: "adk-facts" }, ...first), details);
@@ -90,7 +89,8 @@ export function inspectorPane(payload, { unpin, visit, open }) {
       const product = sent && sent !== arrived ? sent.slice(0, sent.lastIndexOf(" = ")) : "";
       const [words, number] = Array.isArray(part) ? part : [from[part], arrived];
       const look = part === now ? "adk-row-now" : words === "sum" ? "adk-row-sum" : "";
-      const columns = [make("th", { scope: "row" }, words), make("td", {}, product), make("td", {}, number)];
+      const columns = [make("th", { scope: "row" }, unbroken(words)), make("td", {}, unbroken(product)), make("td")];
+      write(columns[2], words === "sum" ? (fields.gradient ?? number) : (edges[part]?.whole ?? number));
       return make("tr", { class: look }, ...columns);
     });
     cells.why.replaceChildren(make("table", { class: "adk-uses" }, make("tbody", {}, ...rows)));
@@ -105,12 +105,12 @@ export function inspectorPane(payload, { unpin, visit, open }) {
         lay((shown = id));
         unfold.classList.toggle("adk-gone", !open || !payload.nodes[id].opens);
       }
-      if (cells.value && fields.tensor !== changed) writeValue(payload.nodes[id], (changed = fields.tensor));
+      if (fields.tensor !== changed) write(cells.value, (changed = fields.tensor) ?? ofValue(id));
       const held = fields.g ?? fields.grad; // of a folded box that is all: it has no numbers of its own
-      write(cells.gradient, held && (fields.gradient ?? held));
+      write(cells.gradient, held ? (fields.gradient ?? held) : fields.grad === null && "cleared");
       why(id, fields, edges, now);
       write(cells.rule, fields.rule?.join(" "));
-      const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, form));
+      const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, unbroken(form)));
       if (forms) cells.rule?.replaceChildren(...forms);
       const [, saved] = payload.nodes[id].facts.find(([label]) => label === "saved") ?? [];
       write(cells.saved, fields.released ? "nothing any more: backward has released it" : saved);

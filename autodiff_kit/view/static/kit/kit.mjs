@@ -87,7 +87,7 @@ function stepper(root, payload, host) {
   root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN + strip}px`);
   const words = payload.title || "Computation graph";
   const title = make("div", { class: "adk-title", title: words }, words);
-  const help = helpBox(root);
+  const help = helpBox(root, Boolean(host.ask));
   const head = make("div", { class: "adk-head" }, title, graph.zoomTools, help.opener);
   if (host.fold && payload.opened) {
     const closeAll = button("close", "Fold all boxes again");

@@ -1,0 +1,140 @@
+"""All of the Stepper's card is in sight at once, and its inspector shows numbers as they are."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autodiff_kit as ak
+from autodiff_kit.view import build
+from autodiff_kit.view.page import to_html
+
+pytestmark = pytest.mark.browser
+
+# JupyterLab's own bars at a window of 900 px leave 779 px for the notebook: 121 px less than the
+# window. What fits is a card of that height at most, with some of the code that has made it.
+BARS, CODE = 121, 60
+OVERFLOWS = """root => [...root.querySelectorAll(".adk-inspector .adk-fact > dd")]
+  .filter((cell) => cell.offsetParent && cell.scrollWidth > cell.clientWidth)
+  .map((cell) => cell.textContent)"""
+# Numbers and shapes in the inspector that are broken into several lines.
+BROKEN = """root => {
+  const broken = [];
+  const pane = root.querySelector(".adk-inspector");
+  const walk = document.createTreeWalker(pane, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode;
+    if (!node.parentElement.closest("dd") || node.parentElement.offsetParent == null) continue;
+    for (const match of node.data.matchAll(/-?[0-9][0-9.e+]*|[(](?:[0-9]+, ?)+[0-9]*[)]/g)) {
+      const range = document.createRange();
+      range.setStart(node, match.index);
+      range.setEnd(node, match.index + match[0].length);
+      const tops = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+      if (tops.size > 1) broken.push(match[0]);
+    }
+  }
+  return broken;
+}"""
+CELLS = "row => [...row.querySelectorAll('td')].map((cell) => cell.textContent)"
+
+
+def page_of(run: Callable[[], object], folder: Path, page: Any) -> Any:
+    with ak.record() as recording:
+        run()
+    picture = build(recording)
+    page.goto(to_html(picture.payload(), folder / "steps.html").as_uri())
+    return picture
+
+
+def net() -> None:
+    ak.manual_seed(0)
+    x, t = ak.randn(4, 3), ak.randn(4, 2)
+    w = ak.randn(3, 2, requires_grad=True)
+    b = ak.zeros(2, requires_grad=True)
+    h = ak.tanh(x @ w + b)
+    p = ak.softmax(h * w.sum(), 1)
+    ((p - t) ** 2).mean().backward()
+
+
+@pytest.mark.parametrize("size", [(1400, 900), (900, 800)])
+def test_a_card_in_a_notebook_is_no_higher_than_what_is_in_sight(
+    size: tuple[int, int], tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+) -> None:
+    page = desk(width=size[0], height=size[1]).page
+    page_of(net, tmp_path, page)
+    seen = board(page)
+    page.evaluate("() => document.body.classList.remove('adk-page')")  # as in a notebook
+
+    assert seen.root.bounding_box()["height"] <= size[1] - BARS - CODE
+
+
+@pytest.mark.parametrize("width", [1400, 900, 400])
+def test_no_step_breaks_a_number_or_a_shape_or_makes_the_inspector_wider_than_it_is(
+    width: int, tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+) -> None:
+    page = desk(width=width, height=900).page
+    picture = page_of(net, tmp_path, page)
+    seen = board(page)
+
+    for step in range(len(picture.frames)):
+        seen.go(step)
+        assert seen.root.evaluate(BROKEN) == [], picture.frames[step]["caption"]
+        assert seen.root.evaluate(OVERFLOWS) == [], picture.frames[step]["caption"]
+
+
+def test_a_gradient_is_the_same_kind_of_table_as_the_value_and_so_are_the_parts_of_its_sum(
+    tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+) -> None:
+    w = ak.tensor([[1.0, -2.0], [3.0, 4.0], [-5.0, 6.0]], requires_grad=True)
+    page = desk().page
+    picture = page_of(lambda: (w * w + w).sum().backward(), tmp_path, page)
+    seen = board(page)
+    seen.go(len(picture.frames) - 2)  # w.grad
+
+    table = seen.root.locator(".adk-fact-gradient .adk-matrix tr")
+    rows = [table.nth(k).evaluate(CELLS) for k in range(3)]
+    parts = seen.root.locator(".adk-fact-why .adk-uses .adk-matrix")
+    numbers = [parts.nth(k).evaluate(CELLS) for k in range(parts.count())]
+
+    assert rows == [["3.", "-3."], ["7.", "9."], ["-9.", "13."]]  # 2 w + 1
+    assert seen.root.locator(".adk-fact-value .adk-matrix tr").count() == 3
+    assert sorted(numbers) == sorted(
+        [
+            ["1.", "-2.", "3.", "4.", "-5.", "6."],
+            ["1.", "-2.", "3.", "4.", "-5.", "6."],
+            ["1.", "1.", "1.", "1.", "1.", "1."],
+            ["3.", "-3.", "7.", "9.", "-9.", "13."],
+        ]
+    )
+
+
+def test_a_tensor_of_three_dimensions_is_one_table_for_each_slice(
+    tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+) -> None:
+    page = desk().page
+    x = ak.arange(12.0).reshape(2, 3, 2).requires_grad_()
+    picture = page_of(lambda: x * 2, tmp_path, page)
+    seen = board(page)
+    seen.go(len(picture.frames) - 1)
+
+    assert seen.root.locator(".adk-fact-value .adk-matrix").count() == 2
+
+
+def test_a_gradient_that_is_cleared_is_called_so(
+    tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+) -> None:
+    w = ak.tensor(3.0, requires_grad=True)
+
+    def run() -> None:
+        (w * w).backward()
+        w.grad = None
+
+    page = desk().page
+    picture = page_of(run, tmp_path, page)
+    seen = board(page)
+    gradient = seen.root.locator(".adk-fact-gradient dd")
+    seen.go(0)
+    assert gradient.inner_text() == "not yet"
+    seen.go(len(picture.frames) - 1)
+    assert gradient.inner_text() == "cleared"
