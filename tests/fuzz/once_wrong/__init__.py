@@ -1,0 +1,1 @@
+"""Programs that the fuzzer has written and made small, by what was wrong in them."""
