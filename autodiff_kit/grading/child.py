@@ -16,6 +16,7 @@ import builtins
 import contextlib
 import functools
 import io
+import itertools
 import os
 import signal
 import sys
@@ -153,12 +154,13 @@ def run(
             given = Given(step, work["names"], work["given"])
             failures = _load(given, cells, step, work["skip"], emit)
             emit(answer_to(LOADED))
-            number = 0
-            for batch in calls:
-                for call in batch:
-                    beside = {"ask": functools.partial(ask, number)} if ask else {}
-                    _drive(number, call, beside, given, emit, printed, failures)
-                    number += 1
+            # All stay: in what is to be freed, the learner's code could look for them, and for the
+            # modules that drivers use.
+            spaces: list[dict[str, Any]] = []
+            for call in itertools.chain.from_iterable(calls):
+                number = len(spaces)
+                spaces.append({"ask": functools.partial(ask, number)} if ask else {})
+                _drive(number, call, spaces[-1], given, emit, printed, failures)
     finally:
         sys.modules.pop("submission", None)
 
@@ -237,7 +239,7 @@ def _cause(error: BaseException, failures: Failures) -> Trouble | None:
 def _drive(
     number: int,
     call: CallSent,
-    more: dict[str, Any],
+    beside: dict[str, Any],
     given: Given,
     emit: Emit,
     printed: Printed,
@@ -248,7 +250,7 @@ def _drive(
     words = absent = ""
     loading = False
     try:
-        beside = {"__name__": "driver", "np": np, "__builtins__": dict(_BUILTINS), **more}
+        beside |= {"__name__": "driver", "np": np, "__builtins__": dict(_BUILTINS)}
         exec(_driver(call["driver"]), beside)
         given.put_back()
         given.share()

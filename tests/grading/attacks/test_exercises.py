@@ -760,6 +760,27 @@ def test_a_notebook_with_its_given_cells_and_more_methods_has_all_points(
     assert result.points == result.max, result.rows
 
 
+# What reference counts do not free comes into reach: earlier drivers, if they go round in a circle.
+GARBAGE = """
+import gc
+gc.set_debug(gc.DEBUG_SAVEALL)
+
+def drivers():
+    gc.collect()
+    return [part for part in gc.garbage if isinstance(part, dict) and "drive" in part]
+"""
+
+
+def test_no_driver_is_found_among_what_is_to_be_freed(runner: Runner) -> None:
+    exercise = COURSE.exercise("e03_order")
+    code = f"{exercise.given}\n{GARBAGE}\ndef order(root):\n    raise ValueError(len(drivers()))\n"
+    calls = [call for call in questions(exercise, seed=3) if call.is_example]
+
+    replies = runner.run_calls(Work.of(code), calls, exercise.limits)
+
+    assert [reply.error for reply in replies] == ["ValueError: 0"] * len(calls)
+
+
 IN_PLACE = "def mul_rule(g, x, y):\n    x *= g\n    y *= g\n    return y, x\n"
 PATCHES = {
     "NumPy's arrays are called lists": "np.ndarray = list\n",
