@@ -1,7 +1,7 @@
 """``torch.linalg``: norms, inverses, determinants and linear systems.
 
-After reading this file you know what is here; decompositions are NumPy's: ``np.linalg.svd(x)``
-takes a tensor that does not require grad. Read next: ``ops/solving.py``.
+After reading this file you know what is here; eigenvalues are NumPy's: ``np.linalg.eigh(x)`` takes
+a tensor that does not require grad. Read next: ``ops/solving.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from autodiff_kit.creation import eye
 from autodiff_kit.dtypes import Size, tensor_type
 from autodiff_kit.errors import LinAlgError, error
 from autodiff_kit.late import late
-from autodiff_kit.ops import solving
+from autodiff_kit.operands import check_bool
+from autodiff_kit.ops import singular, solving
 from autodiff_kit.outside import absent
 from autodiff_kit.sizes import norm_dims
 from autodiff_kit.tensor import Tensor
@@ -24,6 +25,7 @@ from autodiff_kit.tensor import Tensor
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cond",
     "cross",
     "det",
     "diagonal",
@@ -33,7 +35,8 @@ __all__ = [
     "matrix_power",
     "multi_dot",
 ]
-__all__ += ["norm", "qr", "slogdet", "solve", "solve_triangular", "vecdot", "vector_norm"]
+__all__ += ["norm", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "vecdot"]
+__all__ += ["vector_norm"]
 
 
 def _check_float(name: str, A: Tensor) -> None:
@@ -65,7 +68,10 @@ def vector_norm(
 def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
-    """Return a norm of matrices: "fro", 1 or -1 (of columns), inf or -inf (of rows)."""
+    """Return a norm of matrices: "fro", 1 or -1 (of columns), inf or -inf (of rows).
+
+    2 and -2 are the largest and the smallest singular value, "nuc" is the sum of all.
+    """
     if A.ndim < 2:
         raise error("linalg.no_matrix", name="matrix_norm")
     A = A if dtype is None else A.to(dtype)
@@ -73,12 +79,26 @@ def matrix_norm(
         return vector_norm(A, 2, dim, keepdim)
     if isinstance(ord, str) and ord != "nuc":
         raise error("linalg.norm_order", ord=ord)
-    if ord == "nuc" or abs(ord) not in (1, math.inf):
-        raise error("linalg.norm_by_svd", ord=ord)
+    if ord == "nuc" or abs(ord) == 2:
+        return _norm_by_singular_values(A, ord, dim, keepdim)
+    if abs(ord) not in (1, math.inf):
+        raise error("linalg.norm_order", ord=ord)
     sum_dim, max_dim = (A._dim(d) for d in (dim if abs(ord) == 1 else dim[::-1]))
     sums = vector_norm(A, 1, sum_dim, keepdim)
     place = max_dim if keepdim or max_dim < sum_dim else max_dim - 1
     return sums.amax(place, keepdim) if ord > 0 else sums.amin(place, keepdim)
+
+
+def _norm_by_singular_values(A: Tensor, ord: Any, dim: Any, keepdim: bool) -> Tensor:
+    rows, columns = (A._dim(d) for d in dim)
+    order = [*(d for d in range(A.ndim) if d not in (rows, columns)), rows, columns]
+    _check_float("matrix_norm", A)
+    values = svdvals(A.permute(order))
+    extreme = values.amax if ord == 2 else values.amin
+    out: Tensor = values.sum(-1, keepdim) if ord == "nuc" else extreme(-1, keepdim)
+    if keepdim:
+        out = out.unsqueeze(-1).permute([order.index(d) for d in range(A.ndim)])
+    return out
 
 
 def norm(
@@ -161,6 +181,48 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
     if mode not in ("reduced", "r", "complete"):
         raise error("linalg.qr_mode", mode=mode)
     return _Factors(*solving.linalg_qr(A, mode=mode))
+
+
+class _SingularValues(NamedTuple):
+    """What ``svd`` returns."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+    def __repr__(self) -> str:
+        return f"torch.return_types.linalg_svd(\nU={self.U!r},\nS={self.S!r},\nVh={self.Vh!r})"
+
+
+def svd(A: Tensor, full_matrices: bool = True) -> Any:
+    """Return (U, S, Vh): ``U @ diag(S) @ Vh = A``, with orthonormal columns of U, rows of Vh.
+
+    S has the singular values, the largest first. With ``full_matrices``, U and Vh are square.
+    """
+    if A.ndim < 2:
+        raise error("linalg.no_matrix", name="svd")
+    check_bool("linalg_svd", "full_matrices", full_matrices, " (position 2)")
+    _check_float("svd", A)
+    return _SingularValues(*singular.linalg_svd(A, full_matrices=full_matrices))
+
+
+def svdvals(A: Tensor) -> Tensor:
+    """Return the singular values of matrices, the largest first."""
+    values: Tensor = svd(A, full_matrices=False).S
+    return values
+
+
+def cond(A: Tensor, p: Any = None) -> Tensor:
+    """Return how much larger the relative error of a solution can be than that of ``A``.
+
+    For p of None, 2 or -2 from singular values, else by the norms of ``A`` and its inverse.
+    """
+    if p not in (None, 2, -2):
+        _check_square(f"cond(ord={p})", A)
+        return matrix_norm(A, p) * matrix_norm(inv(A), p)
+    values = svdvals(A)
+    largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
+    return (smallest / largest if p == -2 else largest / smallest).squeeze(-1)
 
 
 def det(A: Tensor) -> Tensor:

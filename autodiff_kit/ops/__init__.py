@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.selecting import *
     from autodiff_kit.ops.shape import *
     from autodiff_kit.ops.shrinking import *
+    from autodiff_kit.ops.singular import *
     from autodiff_kit.ops.solving import *
     from autodiff_kit.ops.sorting import *
     from autodiff_kit.ops.statistics import *
@@ -67,7 +68,7 @@ _LATER = (
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
     *("drawing", "padding", "rounding"),
-    *("bags", "ctc", "gamma", "patches", "sampling", "shrinking"),
+    *("bags", "ctc", "gamma", "patches", "sampling", "shrinking", "singular"),
 )
 
 

@@ -1,7 +1,7 @@
 """Inverses, determinants and linear systems.
 
 After reading this file you know that the gradient of an inverse needs no inverse of its own: the
-result is enough. Read next: ``drawing.py``.
+result is enough. Read next: ``singular.py``.
 
 Source of the rules: Giles, Collected matrix derivative results (2008), section 2.2.
 """

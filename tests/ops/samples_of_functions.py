@@ -56,6 +56,10 @@ INSTEAD: dict[str, list[Sample]] = {
         Sample((signed(3, 2),), {"mode": "reduced"}),
         Sample((signed(2, 3),), {"mode": "complete"}),
     ],
+    "linalg_svd": [
+        Sample((signed(3, 2),), {"full_matrices": False}),
+        Sample((signed(2, 3),), {"full_matrices": True}),
+    ],
     "outer_sum": [Sample((numbers(2, 3), numbers(2, 4, seed=1), numbers(2, 2, seed=2)))],
     "rrelu_with_noise": [Sample((signed(2, 3), numbers(2, 3, seed=1)))],
     "softshrink": [Sample((signed(2, 3),), {"lambd": 0.5}), Sample((signed(),), {"lambd": 0.5})],
@@ -240,6 +244,7 @@ INSTEAD: dict[str, list[Sample]] = {
 # What the text of an op does not say to NumPy.
 WITH_NUMPY = {
     "linalg_qr": "np.linalg.qr(x, mode)[1]",
+    "linalg_svd": "np.linalg.svd(x, full_matrices)[1]",
     "weight_norm_interface": "x * y / np.sqrt(np.square(x).sum("
     "tuple(d for d in range(x.ndim) if d != dim), keepdims=True))",
     "aminmax_max": "np.max(x, dim, keepdims=keepdim)",

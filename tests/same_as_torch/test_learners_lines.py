@@ -146,6 +146,27 @@ PROGRAMS = {
             out.sum().backward()
             print(model.weight_ih_l0.grad)
     """,
+    "singular values": """
+        torch.manual_seed(0)
+        for shape in ((2, 3), (4, 2), (3, 3), (2, 3, 4)):
+            A = torch.randn(shape, dtype=torch.double, requires_grad=True)
+            weights = torch.arange(A.numel()).reshape(shape)
+            for full in (False, True):
+                U, S, Vh = torch.linalg.svd(A, full_matrices=full)  # up to signs
+                k = S.shape[-1]
+                print(U.detach().abs(), U.stride(), S, Vh.detach().abs(), Vh.stride())
+                B = (U[..., :k] * S[..., None, :]) @ Vh[..., :k, :]
+                g, = torch.autograd.grad((B * weights).sum() + S.prod(), A, create_graph=True)
+                print(g, torch.autograd.grad((g * g).sum(), A))
+            print(torch.autograd.grad((U[..., 0] ** 3).abs().sum(), A, retain_graph=True))
+            print(torch.autograd.grad((Vh[..., 0, :] ** 3).abs().sum(), A))
+            print(torch.linalg.svdvals(A), torch.linalg.cond(A), torch.linalg.cond(A, -2))
+        for order in (2, -2, "nuc"):
+            print(torch.linalg.norm(A[0], order), torch.linalg.matrix_norm(A, order, (0, 2)))
+            print(torch.linalg.matrix_norm(A, order, (2, 0), keepdim=True))
+        print(type(torch.linalg.svd(torch.eye(2)).S), torch.linalg.cond(torch.eye(2) * 3, 1))
+        torch.linalg.svdvals(torch.full((2, 2), float("nan")))
+    """,
     "a lazy layer before it knows its size": """
         torch.manual_seed(0)
         layer = torch.nn.LazyLinear(1)

@@ -29,8 +29,9 @@ OF_FUNCTIONS = {*FUNCTIONS, *METHODS}.difference(FILES["basic"].split())
 torch = require_torch()
 pytestmark = pytest.mark.parity
 
-# They hold what was in memory before; in PyTorch's entry for rand_like stands randn_like.
-NOT_COMPARED = {"empty", "empty_like", "new_empty", "rand_like"}
+# These hold what was in memory before; in PyTorch's entry for rand_like stands randn_like; the
+# signs of singular vectors are open.
+NOT_COMPARED = {"empty", "empty_like", "linalg.svd", "new_empty", "rand_like"}
 PER_OP = 60  # samples; some operators have hundreds
 PER_FUNCTION = 15  # of those in functions/, which are many
 
@@ -83,14 +84,6 @@ AT_MOST = {"nn.functional.avg_pool2d": 3}
 MODES_OF_IMAGES = {"nearest", "bilinear"}  # those of interpolate and grid_sample that the kit has
 
 
-def needs_singular_values(name: str, sample: Any) -> bool:
-    """Tell whether a norm is one of matrices that the kit does not have."""
-    order, dim = ((*sample.args, None, None)[i] for i in (0, 1))
-    order, dim = sample.kwargs.get("ord", order), sample.kwargs.get("dim", dim)
-    dims = range(sample.input.ndim) if dim is None else dim
-    return order in ("nuc", 2, -2) and (name == "linalg.matrix_norm" or np.size(dims) == 2)
-
-
 def in_the_kit(name: str, sample: Any) -> Any:
     """Return the arguments of a sample without what is left out, where it does nothing.
 
@@ -112,8 +105,6 @@ def in_the_kit(name: str, sample: Any) -> Any:
     if name == "nn.functional.grid_sample" and (
         sample.input.ndim != 4 or options.get("mode", "bilinear") not in MODES_OF_IMAGES
     ):
-        raise NotInTheKit
-    if name in ("linalg.norm", "linalg.matrix_norm") and needs_singular_values(name, sample):
         raise NotInTheKit
     return [sample.input, list(given), options]
 
@@ -337,7 +328,9 @@ SAVED_DIFFERENTLY = {
     ("nn.functional.grid_sample", None): "PyTorch's second derivative counts the image, unread",
     ("matmul", 1): "PyTorch copies the transposed matrices that it multiplies with a vector",
     **{
-        ("linalg.qr", what): "the kit factors again, and saves the matrix" for what in ("output", 0)
+        (f"linalg.{name}", what): "the kit factors again, and saves the matrix"
+        for name in ("cond", "matrix_norm", "norm", "qr", "svdvals")
+        for what in ("output", 0)
     },
     ("nn.functional.batch_norm", 1): "in training, the kit does not save the running mean,",
     ("nn.functional.batch_norm", 2): "nor the running variance: they are not read",
@@ -392,7 +385,7 @@ PER_OP_WRITTEN = 4
 _FACTORED = "PyTorch keeps the matrix factored, the kit factors it again"
 READ_DIFFERENTLY = {
     **dict.fromkeys(("linalg.det", "linalg.slogdet", "logdet", "linalg.solve"), _FACTORED),
-    "linalg.qr": _FACTORED,
+    **dict.fromkeys(("linalg.qr", "linalg.cond", "linalg.svdvals"), _FACTORED),
     "cov": "of weights of another type the kit saves what they were converted to",
     "linalg.multi_dot": "PyTorch multiplies in the order of least work",
     "linalg.solve_triangular": "of a unitriangular matrix the kit saves what it solves with",
