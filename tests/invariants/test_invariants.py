@@ -65,9 +65,13 @@ def source_at(run: Run, where: list[int]) -> str:
 def the_source_that_is_lit_is_the_expression_that_ran(program: Run) -> None:
     tree = ast.parse(program.source)
     by_text = defaultdict(list)
+    lines = [line.encode() for line in program.source.split("\n")]  # columns count bytes
     for part in ast.walk(tree):
         if isinstance(part, ast.expr | ast.stmt):
-            by_text[ast.get_source_segment(program.source, part)].append(part)
+            rows = lines[part.lineno - 1 : part.end_lineno]
+            rows[-1] = rows[-1][: part.end_col_offset]
+            rows[0] = rows[0][part.col_offset :]
+            by_text[b"\n".join(rows).decode()].append(part)
     for node in program.nodes:
         if node["where"] is None or not node["text"]:
             continue

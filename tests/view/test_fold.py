@@ -348,13 +348,14 @@ def test_the_parts_around_an_operation_are_those_that_its_fold_can_be_reached_by
 
 def test_what_is_around_the_last_one_opened_stays_open():
     recording, drawn = large("a long loop")
+    first_open, parts = drawn.opened, drawn.parts
     opened = []
-    for wanted in (30, 900, 1500, 2100):
-        while (key := drawn.box_of[wanted].key(recording["nodes"])) is not None:
+    for op in (30, 900, 1500, 2100):
+        while (key := drawn.box_of[op].key(recording["nodes"])) is not None:
             opened.append(key)
-            drawn = outline(recording, None, opened)
+            drawn = outline(recording, None, opened, (), first_open, parts)
 
-        assert drawn.box_of[wanted].kind == "op"
+        assert drawn.box_of[op].kind == "op"
         assert len(drawn.boxes) <= LIMIT
 
 
