@@ -22,7 +22,7 @@ from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
 from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.words import ordinal
-from autodiff_kit.view.written import COMMUTE, Written
+from autodiff_kit.view.written import COMMUTE, Written, augmented
 
 __all__ = ["NAME", "REBUILT", "Names", "in_outline", "in_short"]
 
@@ -173,6 +173,8 @@ class Names:
                 return f"{name}, changed by {text}"
             change = self.change(node)
             return f"{name}: {change}" if record["name"] else change
+        if (change := augmented(record["text"], text)) and record["name"]:
+            return f"{name}: {change}"
         if in_outline(text, NAME) == name:
             return text
         if record["op"] in REBUILT and not record["text"]:
@@ -186,7 +188,9 @@ class Names:
         record, text = self._nodes[node], self.text(node)
         value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
         is_item = record["op"] in ITEMS and isinstance(parsed(text), ast.Subscript)
-        return f"{text} = {self.operand(value)}" if is_item and value is not None else text
+        if is_item and value is not None:
+            return f"{text} = {self.operand(value)}"
+        return augmented(record["text"], text) or text
 
     def titles(self, nodes: Sequence[int]) -> str:
         """Return the title of a node by its outputs: ``a, b = x.split(2)``."""

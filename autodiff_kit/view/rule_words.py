@@ -87,6 +87,7 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("gelu x", "hardswish x", "elu x", "celu x"), _SLOPE),
     # arithmetic
     **dict.fromkeys(("neg x", "sub y", "rsub x"), Worded("-g", "minus the {g}")),
+    "pow_tensor x": Worded("g * (y * x ** (y - 1))"),
     "pow_from_number x": Worded("g * out * log(base)"),
     # sums and means
     "sum_all x": Worded("", "the {g} for {each} of {x}"),

@@ -174,13 +174,19 @@ class BackwardSteps(ArrivalSteps):
         name = self._called(to)
         if spread:
             copies = sum_words(sent["shape"], after["shape"])
+            is_copied = not copies.startswith("1 ")
             over = dimensions(sent["shape"], after["shape"])
             own = f" {shape_text(after['shape'])}" if after["shape"] else ""  # a single number
             caption = (
-                f"{name}{own} was used for each of the {copies} "
-                f"of {shape_text(sent['shape'])}, so its gradients add up: "
-                f"the sum over {over} is {a_value(after)}"
+                f"{name}{own} was used as {shape_text(sent['shape'])}, so its gradient gets the "
+                f"shape {shape_text(after['shape'])} back: {a_value(after)}"
             )
+            if is_copied:
+                caption = (
+                    f"{name}{own} was used for each of the {copies} "
+                    f"of {shape_text(sent['shape'])}, so its gradients add up: "
+                    f"the sum over {over} is {a_value(after)}"
+                )
             changes = {}
             if total is None:
                 changes[to] = self._arrived(to)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from math import isfinite
 
 from autodiff_kit.record.events import Value
 from autodiff_kit.view.heat import IN_A_LINE
 from autodiff_kit.view.payload import Fields
-from autodiff_kit.view.values import SHORT, grid, shape_text, short, show
+from autodiff_kit.view.values import SHORT, grid, number, shape_text, short, show
 
 __all__ = [
     "IN_A_BOX",
@@ -142,9 +143,30 @@ def sum_of(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) ->
     first, second, third = short(before), short(added), short(total)
     if first is None or second is None or third is None:
         return None
+    if not before["shape"] and before["data"] and "." in first:
+        first, second, third = _exactly(before, added, total)
     second = f"({second})" if second.startswith("-") else second
     text = f"{first} + {second} = {third}"
     return text if len(text) <= limit else None
+
+
+def _exactly(*values: Value) -> list[str]:
+    """Return two numbers and their sum with as many digits as it takes for them to add up.
+
+    As in ``264.556 + 264.556 = 529.112``, where four digits would be 264.56 + 264.56 = 529.11.
+    """
+    floats = [float(value["data"][0]) for value in values]
+    texts = [number(value) for value in floats]
+    for digits in range(6, 9):
+        first, second, total = map(float, texts)
+        if not isfinite(total) or abs(first + second - total) <= 1e-9 * abs(total):
+            break
+        texts = [
+            number(value) if value == int(value) else f"{value:.{digits}g}" for value in floats
+        ]
+    else:
+        texts = [number(value) for value in floats]
+    return texts
 
 
 def dimensions(wide: Sequence[int], narrow: Sequence[int]) -> str:

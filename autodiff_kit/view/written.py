@@ -8,6 +8,7 @@ stand in the order in which they were written. Read next: ``scene.py``.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ from autodiff_kit.record.events import (
 )
 from autodiff_kit.record.source_tree import parse
 
-__all__ = ["COMMUTE", "Written"]
+__all__ = ["COMMUTE", "Written", "augmented"]
 
 COMMUTE = {"add", "mul", "eq", "ne", "maximum", "minimum", "dot"}
 
@@ -242,3 +243,19 @@ def _flat(values: Sequence[ast.expr]) -> list[ast.expr]:
     for value in values:
         parts += _flat(value.elts) if isinstance(value, ast.List | ast.Tuple) else [value]
     return parts
+
+
+def augmented(source: str, text: str) -> str:
+    """Return a change in place as it is written; "" for what is no such statement.
+
+    Examples
+    --------
+    >>> augmented("y += 1", "y2 + 1"), augmented("y + 1", "y2 + 1")
+    ('y2 += 1', '')
+    """
+    sign = _AUGMENTED.match(" ".join(source.split()))
+    target, operator, value = text.partition(f" {sign[1]} ") if sign else ("", "", "")
+    return f"{target}{operator[:-1]}= {value}" if value and target.isidentifier() else ""
+
+
+_AUGMENTED = re.compile(r"[\w.]+\s*(\*\*|//|[-+*/%@])=[^=]")

@@ -38,6 +38,7 @@ CASES: dict[str, tuple[str, str]] = {
     "neg x": ("-x", "-g"),
     "sub y": ("3.0 * torch.ones(2, 3) - x", "-g"),
     "rsub x": ("torch.rsub(x, 2.0)", "-g"),
+    "pow_tensor x": ("(x * x) ** torch.tensor([2.0, 3.0, 1.0])", ""),
     "pow_from_number x": ("3.0 ** x", ""),
     "sum_all x": ("x.sum()", f"g * {ONES}"),
     "sum_dim x": ("x.sum(1)", f"g[:, None] * {ONES}"),
@@ -391,3 +392,22 @@ def test_a_product_that_the_learner_wrote_stays_as_it_is_written():
     source = "x = torch.ones(5, 5, requires_grad=True)\ny = (x * 2).tanh()\ny.sum().backward()\n"
     captions = _captions(source)
     assert any("The rule of multiply for x gives (gradient of x * 2) × 2" in c for c in captions)
+
+
+def test_a_sum_is_told_with_as_many_digits_as_it_takes_to_add_up():
+    source = "w = torch.tensor(264.556, requires_grad=True)\ny = w * 264.556 + w * 264.556\n"
+    assert any("264.556 + 264.556 = 529.112." in c for c in _captions(source + "y.backward()\n"))
+
+
+def test_a_bias_that_is_used_for_one_row_only_is_not_called_a_sum():
+    source = "b = torch.ones(2, requires_grad=True)\ny = torch.ones(1, 2) + b\n"
+    captions = _captions(source + "y.sum().backward()\n")
+    words = "b (2,) was used as (1, 2), so its gradient gets the shape (2,) back: [1., 1.]."
+    assert words in captions
+
+
+def test_a_change_in_place_by_an_operator_is_told_as_it_is_written():
+    source = "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny += 1\ny *= x\n"
+    captions = _captions(source)
+    assert captions[2].startswith("y2: y1 += 1: add makes [3., 3.]")
+    assert captions[3].startswith("y3: y2 *= x: multiply makes [3., 3.]")

@@ -109,7 +109,7 @@ export function inspectorPane(payload, { unpin, visit, open }) {
       const held = fields.g ?? fields.grad; // of a folded box that is all: it has no numbers of its own
       write(cells.gradient, held ? (fields.gradient ?? held) : fields.grad === null && "cleared");
       why(id, fields, edges, now);
-      write(cells.rule, fields.rule?.join(" "));
+      cells.rule?.parentElement.classList.toggle("adk-gone", !fields.rule);
       const forms = fields.rule?.map((form) => make("div", { class: "adk-form" }, unbroken(form)));
       if (forms) cells.rule?.replaceChildren(...forms);
       const [, saved] = payload.nodes[id].facts.find(([label]) => label === "saved") ?? [];
