@@ -294,8 +294,8 @@ def _tell_of_views(base: TensorBase, how: str) -> None:
     for reference in tuple(base._views or ()):
         view = reference()
         if view is not None and is_stale(view) and view._kind is DEFAULT:
+            tell(view, how)  # while it is known by the history that it had
             node_of(view)
-            tell(view, how)
 
 
 def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **params: Any) -> Any:

@@ -146,7 +146,9 @@ class Names(dict[int, str]):
             is_leaf = node["kind"] == "leaf"
             if text.isidentifier():
                 scopes = self._scopes  # of a recursion, a parameter is like a loop's variable
-                if is_leaf or scopes.has_seen(node["scope"]) or scopes.is_recursive():
+                if is_leaf:  # what an outer variable holds, it is called by that
+                    self[number] = self._held_as(tensor) or text
+                elif scopes.has_seen(node["scope"]) or scopes.is_recursive():
                     self[number] = text
                 else:
                     variables[number] = text

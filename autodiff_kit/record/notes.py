@@ -125,7 +125,7 @@ class Notes:
         self._values = Values()
         self._sources = Sources()
         self._is_learners = self._sources.is_learners
-        self._scopes = Scopes(self._sources, base, (owners := Owners()).path_of)
+        self._scopes = Scopes(self._sources, base, (owners := Owners(self._sources)).path_of)
         self._names = Names(self._nodes, self._scopes, owners, kind)
         self._passes: set[int] = set()  # scopes of backward passes
         self._tensors: dict[int, tuple[weakref.ref[Any], int]] = {}  # those without a node: by id

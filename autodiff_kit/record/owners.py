@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.scopes import is_module, look, look_up
+from autodiff_kit.record.source import Sources
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Owners"]
@@ -23,7 +24,8 @@ Module = Any  # nn.Module stands beside this layer: it is known by its method
 class Owners:
     """Finds the modules that own tensors, and remembers what it found."""
 
-    def __init__(self) -> None:
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
         self._known: dict[int, tuple[weakref.ref[Tensor], str, str]] = {}
         self._paths: dict[int, tuple[weakref.ref[Any], str]] = {}  # of modules, by their id
 
@@ -56,6 +58,11 @@ class Owners:
             path = self._path(module)
         return path or type(module).__name__
 
+    def _targets(self, frames: Sequence[FrameType]) -> set[str]:
+        """Return the variables of loops: they hold one module after the other."""
+        files = {frame.f_code.co_filename for frame in frames}
+        return {name for file in files for name in self._sources.targets(file)}
+
     def _path(self, module: Module) -> str | None:
         reference, path = self._paths.get(id(module), (None, ""))
         return path if reference is not None and reference() is module else None
@@ -83,10 +90,15 @@ class Owners:
         reference, name, part = self._known.get(id(tensor), (None, "", ""))
         if reference is not None and reference() is tensor:
             return name, part
-        for frame in frames:
-            for space in (look(frame), frame.f_globals):
-                if owner := self._look(tensor, _modules(space)):
-                    return owner
+        spaces = [space for frame in frames for space in (look(frame), frame.f_globals)]
+        targets = self._targets(frames)
+        for space in spaces:
+            models = [item for item in _modules(space) if item[0] not in targets]
+            if owner := self._look(tensor, models):
+                return owner
+        for space in spaces:
+            if owner := self._look(tensor, _listed(space)) or self._look(tensor, _modules(space)):
+                return owner
         at_work: list[tuple[str, Module]] = []
         frame_: FrameType | None = sys._getframe(1)
         end = frames[0].f_back if frames else None
@@ -125,9 +137,14 @@ def _listed(space: Mapping[str, object]) -> list[tuple[str, Module]]:
         pairs: list[tuple[object, object]] = (
             list(value.items()) if type(value) is dict else [*items]
         )
-        if not name.startswith("_"):
-            modules += [(f"{name}[{at!r}]", own) for at, own in pairs if is_module(own)]
+        is_space = type(value) is dict and "__builtins__" in value
+        if not name.startswith("_") and not is_space:
+            modules += [(f"{name}[{_quoted(at)}]", own) for at, own in pairs if is_module(own)]
     return modules
+
+
+def _quoted(key: object) -> str:
+    return f'"{key}"' if isinstance(key, str) and '"' not in key else repr(key)
 
 
 def _holders(module: Module, models: list[tuple[str, Module]]) -> list[tuple[str, Module]]:

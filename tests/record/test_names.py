@@ -231,3 +231,33 @@ for n in (3,) * {rounds - 1} + (5,):
     named = [node["op"] for node in rec.nodes if node["name"] == "y"]
     assert named == ["addmm"] * (rounds - 1)  # the transposed weight is not y
     assert rec.nodes[-1]["op"] == "t" and "net(" not in rec.nodes[-1]["text"]
+
+
+TOTAL = """def total(xs):
+    head, *rest = xs
+    return head if not rest else head + total(rest)
+"""
+
+
+def test_a_leaf_is_called_by_the_first_variable_that_holds_it() -> None:
+    rec = run(
+        f"{TOTAL}a, b, c = (torch.tensor(v, requires_grad=True) for v in (1., 2., 3.))\n"
+        "out = total([a, b, c])"
+    )
+
+    assert [n["name"] for n in rec.nodes if n["kind"] == "leaf"] == ["a", "b", "c"]
+
+
+def test_a_view_of_a_view_keeps_its_name_when_the_base_is_changed() -> None:
+    rec = run(
+        "x = torch.ones(2, 3, requires_grad=True) * 1\nrow = x[0]\npart = row[1:]\n"
+        "part.mul_(4)\nrow.add_(1)\nout = x.sum()"
+    )
+
+    names = {n["name"]: n["value"]["data"] for n in rec.nodes if n["op"] == "pick"}
+    assert names == {
+        "row2": [1.0, 4.0, 4.0],
+        "part2": [4.0, 4.0],
+        "row3": [2.0, 5.0, 5.0],
+        "part3": [5.0, 5.0],
+    }

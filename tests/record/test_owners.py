@@ -41,7 +41,10 @@ def leaves(source: str) -> list[str]:
         ("for p in model[2].parameters(): y = p * 2", ["model.2.weight", "model.2.bias"]),
         ("mine = Net()\ny = mine.scale * 2", ["mine.scale"]),  # made while recording
         ("models = [nn.Linear(2, 1) for _ in range(2)]\ny = [m(X) for m in models]",
-         ["m.weight1", "X", "m.bias1", "m.weight2", "m.bias2"]),
+         ["models[0].weight", "X", "models[0].bias", "models[1].weight", "models[1].bias"]),
+        ("by = {k: nn.Linear(2, 1) for k in ['a', 'b']}\nfor m in by.values(): y = m(X)",
+         ['by["a"].weight', "X", 'by["a"].bias', 'by["b"].weight', 'by["b"].bias']),
+        ("m = nn.Linear(2, 1)\nall = [m]\ny = all[0](X)", ["m.weight", "X", "m.bias"]),
         ("w = nn.Parameter(X)\ny = w * 2", ["w"]),  # of no module
     ],
 )  # fmt: skip
