@@ -208,17 +208,53 @@ def vjp(func: Function, *primals: Tree, has_aux: bool = False) -> Any:
     return (out, vjp_fn, call.aux) if has_aux else (out, vjp_fn)
 
 
-def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
-    """Return the output of ``func``, and its derivative along ``tangents``.
+class _Forward:
+    """A call whose derivatives along tangents are asked for: each of two backward passes.
 
-    Two backward passes take the place of a forward one: see ``autograd.functional.jvp``.
+    See ``autograd.functional.jvp``.
     """
-    call = _Call(func, tuple(primals), {}, tuple(range(len(primals))), has_aux)
-    with recording():
-        us = [zeros_like(out, requires_grad=True) for out in call.outs]
-    call._own.update(us)
-    tangent_sums = call.grad(call.outs, us)
-    along = call.grad(tangent_sums, [*_leaves(tangents)], us)
+
+    def __init__(self, func: Function, args: Any, kwargs: Any, argnums: Any, has_aux: bool) -> None:
+        self.call = call = _Call(func, args, kwargs, argnums, has_aux)
+        for out in call.outs:
+            if not isinstance(out, Tensor):
+                raise error("func.forward_result", kind=type(out))
+        with recording():
+            floats = [x if x.is_floating_point() else x.float() for x in call.outs]
+            self._us = [zeros_like(x, requires_grad=True) for x in floats]
+        call._own.update(self._us)
+        self._sums = call.grad(call.outs, self._us)
+
+    def along(self, tangents: Any) -> list[Tensor]:
+        """Return the derivative of each output along tangents, one for each input."""
+        parts = self.call.grad(self._sums, tangents, self._us)
+        return [part.type_as(out) for part, out in zip(parts, self.call.outs, strict=True)]
+
+    def columns(self, index: int) -> list[Tensor]:
+        """Return the derivatives of each output by all elements of an input, as one tensor."""
+        xs = self.call.xs
+        tangents = [zeros_like(x) for x in xs]
+        x, derivatives = xs[index], []
+        with recording():
+            for place in range(x.numel()) or [None]:
+                tangents[index] = basis = zeros_like(x.detach().contiguous())
+                if place is not None:
+                    basis.view(-1)[place] = 1
+                derivatives.append(self.along(tangents))
+            count = len(x.shape)
+            return [
+                stack(list(parts))
+                .narrow(0, 0, x.numel())
+                .reshape((*x.shape, *parts[0].shape))
+                .permute((*range(count, count + parts[0].ndim), *range(count)))
+                for parts in zip(*derivatives, strict=True)
+            ]
+
+
+def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+    """Return the output of ``func``, and its derivative along ``tangents``."""
+    forward = _Forward(func, tuple(primals), {}, tuple(range(len(primals))), has_aux)
+    call, along = forward.call, forward.along([*_leaves(tangents)])
     results = _map(call.finished, call.out), _like(call.out, map(call.finished, along))
     return (*results, call.aux) if has_aux else results
 
@@ -259,11 +295,10 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Functi
 def jacfwd(
     func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """Return a function that computes the Jacobian, here by backward passes as ``jacrev`` does.
+    """Return a function that computes the Jacobian, column by column.
 
     PyTorch calls ``func`` in a ``vmap``, which is why there is ``randomness`` here, too.
     """
-    derived = jacrev(func, argnums, has_aux=has_aux)
 
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
@@ -272,7 +307,13 @@ def jacfwd(
             if isinstance(x, Tensor):
                 refuse_repeated(x._array)  # PyTorch writes tangents of the same layout
         with draws_observed(_Draws(randomness).note):
-            return derived(*args, **kwargs)
+            forward = _Forward(func, args, kwargs, argnums, has_aux)
+        call = forward.call
+        blocks = [forward.columns(i) for i in range(len(call.xs))]
+        parts = zip(*blocks, strict=True)
+        trees = [_like(call.inputs, map(call.finished, part)) for part in parts]
+        result = _like(call.out, iter(trees))
+        return (result, call.aux) if has_aux else result
 
     return jacobian
 

@@ -244,6 +244,8 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
             result._node.__class__ = ChangeOfView
         row = result._node.op
         if row.is_refused:  # PyTorch's node of both calls no hooks then, and frees none
+            if result._node.edge0 is None:  # of a view without a history: its place is the base's
+                result._node.edge1 = None
             for part in (moved._node, result._node):
                 part.op = OpOfOneNode(part.op, [_of_gradient(row.rule0)] * 2)
     node = result._node

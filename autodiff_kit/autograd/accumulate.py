@@ -19,7 +19,6 @@ from autodiff_kit.core.base import ARRAYS, TensorBase, next_number, wrap
 from autodiff_kit.core.hooks import (
     as_gradient,
     check_replacement,
-    refuse_result,
     separate,
     together,
 )
@@ -180,8 +179,9 @@ class Task:
         if node.hooks is not None:
             for hook in tuple(node.hooks.on_accumulated.values()):
                 result = hook(leaf)
-                if result is not None:
-                    refuse_result(result)
+                if result is not None and result is not leaf:
+                    check_replacement(hook, leaf, result)
+                    raise error("autograd.hook_after_result")
             for posthook in tuple(node.hooks.after_rules.values()):
                 posthook((), (as_seen(arrived),))
 

@@ -17,7 +17,7 @@ from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
 __all__ = ["Gradients", "Hooks", "RemovableHandle", "as_gradient", "check_replacement"]
-__all__ += ["hooks_of", "move_retained", "refuse_result", "retains", "separate", "together"]
+__all__ += ["hooks_of", "move_retained", "retains", "separate", "together"]
 
 
 class Hooks:
@@ -137,7 +137,7 @@ def check_replacement(hook: Any, gradient: Any, replacement: Any) -> None:
     """Refuse what a hook returned if it is no tensor, or one of another dtype or shape."""
     name = getattr(hook, "__name__", "<unknown>")
     if not hasattr(replacement, "_array"):
-        refuse_result(replacement)
+        raise error("autograd.hook_result", kind=type(replacement).__name__)
     if gradient is None:
         raise error("autograd.hook_of_nothing")
     if replacement.dtype is not gradient.dtype:
@@ -145,8 +145,3 @@ def check_replacement(hook: Any, gradient: Any, replacement: Any) -> None:
         raise error("autograd.hook_dtype", name=name, was=was, got=new)
     if replacement.shape != gradient.shape:
         raise error("autograd.hook_shape", name=name, was=gradient.shape, got=replacement.shape)
-
-
-def refuse_result(result: Any) -> None:
-    """Raise TypeError for something that no hook may return."""
-    raise error("autograd.hook_result", kind=type(result).__name__)

@@ -438,7 +438,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "it takes hooks there, but never calls them.",
         lambda difference, lines: (
             difference.kind == "refused"
-            and "is a view and its base or another view of its base has been" in difference.kit
+            and "its base or another view of its base has been" in difference.kit
             and "register_hook(" in difference.line
             and any(
                 line.startswith(f"{difference.line.partition('register_hook(')[0]}register_hook(")

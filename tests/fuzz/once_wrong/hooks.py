@@ -181,4 +181,11 @@ PROGRAMS = {
         "b.grad_fn.next_functions[0][0].register_hook(hook('b'))",
         *("a.requires_grad_(False)", "b.sum().backward()"),
     ],
+    "what hooks after a gradient return": [
+        *("a = torch.tensor([2.0, 1.0], requires_grad=True)", "b = a * 2"),
+        *("h = a.register_post_accumulate_grad_hook(lambda p: p)", "b.sum().backward()"),
+        *("h.remove()", "h = a.register_post_accumulate_grad_hook(lambda p: p.grad * 1)"),
+        *("b.sum().backward()", "h.remove()"),
+        *("a.register_post_accumulate_grad_hook(lambda p: p.grad[:1])", "b.sum().backward()"),
+    ],
 }

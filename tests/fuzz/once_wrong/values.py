@@ -101,4 +101,11 @@ PROGRAMS = {
         "e = torch.func.hessian(lambda v: (v.tanh() + v).sum())(a[:, 0]).contiguous() * 1",
         "f = torch.func.jacrev(lambda v: v.exp())(a.double()).contiguous() * 1",
     ],
+    "a Jacobian by columns at nan and inf": [
+        "a = torch.tensor([1.0, float('nan'), float('inf'), -2.0])",
+        "b = torch.func.jacfwd(lambda v: v.sin())(a).contiguous() * 1",
+        "b = torch.func.jacfwd(lambda v: v * v.sum())(a[2:]).contiguous() * 1",
+        "b = torch.func.hessian(lambda v: (v**3).sum())(a).contiguous() * 1",
+        "c = torch.func.jacfwd(lambda v: v.long())(a[:1]).contiguous() * 1",
+    ],
 }

@@ -321,4 +321,9 @@ PROGRAMS = {
         *("with torch.no_grad():\n    b = a[:]", "c = b.masked_fill(b > 0, 1)"),
         *("c.sum().backward()", "c.sum().backward()"),
     ],
+    "what a view was changed by, without a derivative, is all of its history": [
+        *("a = torch.tensor([-2.0, 1.0], requires_grad=True)", "b = torch.ones(2)[:]"),
+        *("b.floor_divide_(a)", "c = b * b", "d, = torch.autograd.grad(c.sum(), a)"),
+        *("d, = torch.autograd.grad(c.sum(), a, allow_unused=True)", "c.sum().backward()"),
+    ],
 }
