@@ -20,7 +20,7 @@ from autodiff_kit.view.values import parameter
 if TYPE_CHECKING:
     from autodiff_kit.view.names import Names
 
-__all__ = ["WORDED", "decisions", "rule_of", "worded"]
+__all__ = ["WORDED", "decisions", "is_wide", "rule_of", "worded"]
 
 
 class Worded(NamedTuple):
@@ -35,6 +35,7 @@ class Worded(NamedTuple):
     formula: str = ""
     words: str = ""
     tie: str = ""  # the words where several elements share the gradient
+    is_wide: bool = False  # whether it is of the result's shape: what was broadcast is summed
 
 
 _TAKEN = Worded("", "the {g} where its elements were taken from, 0 elsewhere")
@@ -165,7 +166,7 @@ WORDED: Mapping[str, Worded] = {
     "batch_norm x False": Worded("", _NORMALIZED.format(rows="feature")),
     "group_norm weight": _SCALE,
     "layer_norm bias": Worded("g"),
-    "layer_norm weight": Worded("", "the {g} times the normalized {x}"),
+    "layer_norm weight": Worded("", "the {g} times the normalized {x}", is_wide=True),
     "convolution x": Worded("", "the {g} times {weight}, added up where windows overlap"),
     "convolution weight": Worded("", "the {g} times the window of {x}, added up over all windows"),
     **dict.fromkeys(("max_pool2d x", "adaptive_max_pool2d x"), _WINDOW),
@@ -191,6 +192,12 @@ def rule_of(ops: Mapping[str, OpRecord], record: NodeRecord, arg: str) -> RuleRe
 def decisions(record: NodeRecord) -> tuple[tuple[str, str], ...]:
     """Return the parameters of a node as text, by which parts of its rule fall away."""
     return tuple(sorted((name, parameter(value)) for name, value in record["params"].items()))
+
+
+def is_wide(record: NodeRecord, arg: str) -> bool:
+    """Return whether a rule that is told in words gives a gradient of the result's shape."""
+    told = _entry(record, arg)
+    return told is not None and told.is_wide
 
 
 def worded(

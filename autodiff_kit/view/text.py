@@ -18,7 +18,7 @@ from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names, in_short
 from autodiff_kit.view.outline import Box, Outline
-from autodiff_kit.view.rule_words import decisions, rule_of, worded
+from autodiff_kit.view.rule_words import decisions, is_wide, rule_of, worded
 from autodiff_kit.view.rules import decided, fill, is_readable, knows
 from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.values import TIMES, grid, parameter, shape_text, short, show
@@ -261,6 +261,8 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
                 right = fill(text, known, TIMES) + summed(text, shapes, shape_of[source["node"]])
             else:
                 right = worded(record, source["arg"], source["node"], names) or right
+                if is_wide(record, source["arg"]):
+                    right += summed("g", shapes, shape_of[source["node"]])
         lines[f"{left} += {right}"] += 1
     times = ("", "", ", twice", ", three times")
     return "\n".join(
