@@ -8,7 +8,7 @@ of boxes still fit. Groups of rounds and of equal modules are opened last. Read 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,7 +66,7 @@ def open_at_first(recording: RecordingData, parts: Parts, *, together: bool = Fa
 
     The whole run is always open. How large a picture really is, only its drawing says.
     """
-    room = _Room(recording, parts, together)
+    room = _Room(parts, together)
     small = len(recording["nodes"]) <= WHOLE
     opened: list[Key] = []
     stages = [Stage([], *room.size(folded(parts, ())))]
@@ -103,44 +103,15 @@ def _batches(parts: Parts, part: Part, depth: int) -> dict[tuple[int, tuple[Any,
     return batches
 
 
-def _between_rounds(recording: RecordingData, rank_of: Mapping[int, int]) -> list[tuple[int, int]]:
-    """Return by rank the last operation before each backward pass in a loop, and the next one."""
-    scopes = {scope["id"]: scope for scope in recording["scopes"]}
-    links: list[tuple[int, int]] = []
-    last, waiting = -1, -1
-    for event in recording["events"]:
-        if event["kind"] == "op":
-            last = rank_of[event["node"]]
-            if waiting >= 0:
-                links.append((waiting, last))
-                waiting = -1
-        elif event["kind"] == "backward":
-            at: int | None = event.get("scope")
-            while at is not None and scopes[at]["kind"] != "iteration":
-                at = scopes[at]["parent"]
-            if at is not None:
-                waiting = last
-    return links
-
-
 class _Room:
     """Tells whether a picture fits, from how many boxes stand above and beside each other."""
 
-    def __init__(self, recording: RecordingData, parts: Parts, together: bool) -> None:
+    def __init__(self, parts: Parts, together: bool) -> None:
         self._together = together
         self._count = len(parts.ops)
-        rank_of = {node["id"]: rank for rank, node in enumerate(parts.ops)}
-        self._links: list[tuple[int, int]] = []  # from rank to rank
-        self._uses: dict[int, list[int]] = {}  # leaf -> ranks
-        self._rounds = _between_rounds(recording, rank_of)
-        for rank, node in enumerate(parts.ops):
-            for source in node["inputs"]:
-                if "node" in source:
-                    start = rank_of.get(source["node"])
-                    if start is None:
-                        self._uses.setdefault(source["node"], []).append(rank)
-                    else:
-                        self._links.append((start, rank))
+        self._uses = parts.uses
+        ends = [*parts.links, *parts.rounds_in_time]
+        self._starts, self._ends = [a for a, _ in ends], [b for _, b in ends]
 
     def boxes(self, runs: Sequence[Part]) -> int:
         """Return how many boxes there are with these folds, but for leaves."""
@@ -167,7 +138,8 @@ class _Room:
         while len(box_of) < self._count:
             box_of.append(len(is_fold))
             is_fold.append(False)
-        links = {(box_of[a], box_of[b]) for a, b in (*self._links, *self._rounds)}
+        box_at = box_of.__getitem__
+        links = set(zip(map(box_at, self._starts), map(box_at, self._ends), strict=True))
         row = [1] * count  # above the first one there may be leaves
         for a, b in sorted(links):  # a box comes after those that it reads
             if a != b:
@@ -179,7 +151,7 @@ class _Room:
             has_marks[at] |= not fold
         rows_of: dict[frozenset[int], int] = {}  # of boxes that share leaves
         for ranks in self._uses.values():
-            users = frozenset(box_of[rank] for rank in ranks)
+            users = frozenset(map(box_at, ranks))
             if len(users) > 1 or not is_fold[min(users)]:
                 if not (self._together and users in rows_of):
                     width[row[min(users)] - 1] += LEAF

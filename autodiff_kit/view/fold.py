@@ -13,6 +13,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
@@ -110,6 +111,53 @@ class Parts:
                 self._last[parent] = max(self._last.get(parent, last), last)
         root = next(iter(sorted(self.scopes)), 0)
         self.root = Part(0, len(self.ops) - 1, "root", "the whole run", scope=root)
+
+    @cached_property
+    def links(self) -> list[tuple[int, int]]:
+        """Return by rank which operation reads which: ``(earlier, later)``."""
+        return [(source, rank) for source, rank, is_op in self._reads if is_op]
+
+    @cached_property
+    def uses(self) -> dict[int, list[int]]:
+        """Return for each leaf the ranks of the operations that read it."""
+        uses: dict[int, list[int]] = {}
+        for leaf, rank, is_op in self._reads:
+            if not is_op:
+                uses.setdefault(leaf, []).append(rank)
+        return uses
+
+    @cached_property
+    def _reads(self) -> list[tuple[int, int, bool]]:
+        rank_of = self._rank_of
+        return [
+            (rank_of.get(source["node"], source["node"]), rank, source["node"] in rank_of)
+            for rank, node in enumerate(self.ops)
+            for source in node["inputs"]
+            if "node" in source
+        ]
+
+    @cached_property
+    def _rank_of(self) -> dict[int, int]:
+        return {node["id"]: rank for rank, node in enumerate(self.ops)}
+
+    @cached_property
+    def rounds_in_time(self) -> list[tuple[int, int]]:
+        """Return by rank the last operation before each backward pass in a loop, and the next."""
+        links: list[tuple[int, int]] = []
+        last, waiting = -1, -1
+        for event in self._recording["events"]:
+            if event["kind"] == "op":
+                last = self._rank_of[event["node"]]
+                if waiting >= 0:
+                    links.append((waiting, last))
+                    waiting = -1
+            elif event["kind"] == "backward":
+                at: int | None = event.get("scope")
+                while at is not None and self.scopes[at]["kind"] != "iteration":
+                    at = self.scopes[at]["parent"]
+                if at is not None:
+                    waiting = last
+        return links
 
     def inside(self, part: Part) -> list[Part | int]:
         """Return what a part is made of, in order of time: parts, and single operations."""

@@ -114,7 +114,9 @@ class _Teller(ForwardSteps, BackwardSteps):
             event = self.events[self.at]
             node = cast(int, event.get("node", -1))
             box = self.outline.box_of[node] if node >= 0 else None
-            if self.open is not None and not self.leaves(event, box):
+            if box is self.open and event["kind"] == "op" and not (self.ran or self.is_searched):
+                self.ran = node == self.closing[box.id] if box else False
+            elif self.open is not None and not self.leaves(event, box):
                 self.inside(event, box)
             elif box is None or box.kind != "fold":
                 tellers[event["kind"]](event)
@@ -221,20 +223,22 @@ class _Teller(ForwardSteps, BackwardSteps):
         along: dict[str, Fields] = {}
         passed: Counter[str | None] = Counter()  # arrow -> contributions
         sent: dict[int, Value] = {}  # node outside -> what it gets from here
+        nodes, box_of = self.nodes, self.outline.box_of
         while self.at < len(self.events):
             event = self.events[self.at]
             if event["kind"] not in _BACKWARD or "node" not in event:
                 break
-            if self.outline.box_of[event["node"]] is not box:
+            if box_of[event["node"]] is not box:
                 break
-            self.hide(event)
-            if event["kind"] == "visit" and self.nodes[event["node"]]["kind"] == "op":
-                visits += 1
+            if self.is_searched:
+                self.hide(event)
+            if event["kind"] == "visit":
+                visits += nodes[event["node"]]["kind"] == "op"
             elif event["kind"] == "contribution":
                 to = event["to"]
                 self.arrivals[to] += 1
                 self.waiting[to] = event["total"] or event["after"]
-                if self.outline.box_of[to] is not box:
+                if box_of[to] is not box:
                     edge = reached[to] = self._edge(event["node"], event["arg"], to)
                     passed[edge] += 1
                     if passed[edge] == 1:
@@ -247,7 +251,7 @@ class _Teller(ForwardSteps, BackwardSteps):
                 self.keep(event["node"], event["grad"])
                 self.accumulated.append(event["node"])
             elif event["kind"] == "release":
-                freed = freed or bool(self.nodes[event["node"]]["saved"])
+                freed = freed or bool(nodes[event["node"]]["saved"])
             self.at += 1
         self.at -= 1
         if visits:

@@ -366,10 +366,12 @@ def _connect(nodes: Sequence[NodeRecord], whole: Outline, written: Written) -> N
             whole.edges.append(Edge(str(len(whole.edges)), maker, box.id, "", ghost=True))
         for n in box.nodes:
             inputs = nodes[n].get("inputs", ())
-            for place in range(len(inputs)) if box.kind == "fold" else written.order(n):
-                source = inputs[place]
-                if "node" not in source or (start := whole.box_of[source["node"]]) is box:
+            places = range(len(inputs)) if box.kind == "fold" else written.order(n)
+            for place in places:
+                at = inputs[place].get("node")
+                if at is None or (start := whole.box_of[at]) is box:
                     continue
+                source = inputs[place]
                 pair = (start.id, box.id)
                 folded = start.kind == "fold" or box.kind == "fold"
                 ghost = not (nodes[n]["recorded"] and nodes[source["node"]]["recorded"])

@@ -58,18 +58,19 @@ class BackwardSteps(ArrivalSteps):
         self.sent.clear()
         self.arrivals.clear()
         self.accumulated = []
-        reached = {self.outline.box_of[root].id for root in self.roots}
-        nodes = set(self.roots)
-        for later in self.events[self.at + 1 :]:
+        visited, nodes = set(self.roots), set(self.roots)
+        for at in range(self.at + 1, len(self.events)):
+            later = self.events[at]
             if later["kind"] in ("finish", "broken", "backward"):
                 break
+            if later["kind"] == "contribution":
+                nodes.add(later["to"])
             if "node" in later:
-                reached.add(self.outline.box_of[later["node"]].id)
-                nodes.add(later["node"])
-                if later["kind"] == "contribution":
-                    nodes.add(later["to"])
+                visited.add(later["node"])
             if later["kind"] == "accumulate" and later["before"] is None:
                 self.grads.pop(later["node"], None)  # cleared where no event could tell of it
+        nodes |= visited
+        reached = {box.id for box in self.outline.boxes if not visited.isdisjoint(box.nodes)}
         changes: dict[int, Fields] = {}
         gone: Fields = {"slope": None, "sent": None, "arrived": None, "earlier": None, "map": None}
         along = {edge: gone for edge, target in self.passed.items() if target in reached}
