@@ -121,7 +121,7 @@ def _op_label(recording: RecordingData, node: int, names: Names) -> str:
 
 def _fold_text(recording: RecordingData, box: Box) -> BoxText:
     nodes = recording["nodes"]
-    ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
+    ops = box.ops
     own = parameters_of(box, nodes)
     ghost = not any(nodes[n]["recorded"] for n in box.nodes)
     title, symbol, label = box.title, box.count, "gradient"

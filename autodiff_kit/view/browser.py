@@ -58,7 +58,7 @@ def browser_payload(picture: _Steppable, recording: RecordingData, names: Names)
             "inputs": inputs[box.id],
             "consumers": consumers[box.id],
         }
-        if key := box.key(recording["nodes"]):
+        if key := box.key:
             nodes[box.id]["opens"] = key
         if box.id in inside:
             nodes[box.id]["in"] = inside[box.id]

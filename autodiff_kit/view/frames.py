@@ -85,13 +85,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.passes = 0  # backward passes in it
         self.pending: dict[int, Fields] = {}  # what changes outside it
         # A fold is told when its last operation has run; a fold of leaves with its first one.
-        ops_by_fold = {
-            box.id: [n for n in box.nodes if self.nodes[n]["kind"] == "op"]
-            for box in outline.boxes
-            if box.kind == "fold"
-        }
-        first = {box.id: box.nodes[0] for box in outline.boxes}
-        self.closing = {box: ops[-1] if ops else first[box] for box, ops in ops_by_fold.items()}
+        self.closing = {box.id: box.ops[-1] if box.ops else box.nodes[0] for box in outline.boxes}
 
     def tell(self) -> list[Frame]:
         """Return the steps."""
@@ -203,7 +197,7 @@ class _Teller(ForwardSteps, BackwardSteps):
     def folded(self, box: Box) -> None:
         """Tell a fold in one step."""
         node = self.closing[box.id]
-        count = sum(self.nodes[n]["kind"] == "op" for n in box.nodes)
+        count = len(box.ops)
         caption = f"{box.opening}: "
         if count:
             name = self.nodes[node]["name"]
@@ -236,9 +230,9 @@ class _Teller(ForwardSteps, BackwardSteps):
                 visits += nodes[event["node"]]["kind"] == "op"
             elif event["kind"] == "contribution":
                 to = event["to"]
-                self.arrivals[to] += 1
-                self.waiting[to] = event["total"] or event["after"]
                 if box_of[to] is not box:
+                    self.arrivals[to] += 1
+                    self.waiting[to] = event["total"] or event["after"]
                     edge = reached[to] = self._edge(event["node"], event["arg"], to)
                     passed[edge] += 1
                     if passed[edge] == 1:

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData
@@ -29,7 +30,7 @@ LONGEST = 24  # characters of names as a title
 FEWEST_SHARED = 3  # parameters that the same folds use are drawn as one box
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Box:
     """One box of the drawing.
 
@@ -49,6 +50,8 @@ class Box:
         Of a fold: how many times, as shown beside the title.
     where : list or None
         Of a fold: the source it stands for.
+    ops : sequence of int
+        The operations that it stands for, in order.
     """
 
     id: str
@@ -59,11 +62,17 @@ class Box:
     of: str = ""
     count: str = ""
     where: list[Any] | None = None
+    ops: Sequence[int] = field(default=(), compare=False)
 
-    def key(self, nodes: Sequence[NodeRecord]) -> list[int] | None:
+    @property
+    def key(self) -> list[int] | None:
         """Return by what a fold of operations can be opened: its first and last operation."""
-        ops = [n for n in self.nodes if nodes[n]["kind"] == "op"] if self.kind == "fold" else []
-        return [ops[0], ops[-1]] if len(ops) > 1 else None
+        return [self.ops[0], self.ops[-1]] if len(self.ops) > 1 and self.kind == "fold" else None
+
+    @cached_property
+    def leaves(self) -> list[int]:
+        """Return the leaves that it stands for."""
+        return sorted(set(self.nodes).difference(self.ops))
 
     @property
     def has_rounds(self) -> bool:
@@ -121,8 +130,8 @@ class Outline:
 
     def body(self, box: Box, nodes: Sequence[NodeRecord]) -> str:
         """Return what a fold hides: so many times each op, so many leaves."""
-        ops = Counter(word(str(nodes[n]["op"])) for n in box.nodes if nodes[n]["kind"] == "op")
-        leaves = sum(nodes[n]["kind"] == "leaf" for n in box.nodes)
+        ops = Counter(word(str(nodes[n]["op"])) for n in box.ops)
+        leaves = len(box.leaves)
         parts = [f"{n:,} {TIMES} {name}" for name, n in ops.most_common(6)]
         if len(ops) > 6:
             parts.append(f"{len(ops) - 6} more kinds")
@@ -253,9 +262,9 @@ def _boxes(
             fold_of[leaf] = only
     box_of: dict[int, Box] = {}
     for number, run in enumerate(runs):
-        inside = tuple(sorted(members[number]))
+        inside, own = tuple(sorted(members[number])), ops[run.first : run.last + 1]
         box_of[ops[run.last]] = Box(
-            f"fold{number}", "fold", inside, run, run.title, run.of, run.count, run.where
+            f"fold{number}", "fold", inside, run, run.title, run.of, run.count, run.where, own
         )
     alike: dict[frozenset[int | None], list[int]] = {}
     for leaf, folds in users.items():
@@ -274,7 +283,9 @@ def _boxes(
         group = outputs.get(n, [n])
         whole = not any(part in fold_of for part in group)  # one box for one node of PyTorch's
         if not (whole and record.get("part_of") is not None):
-            box_of[n] = Box(str(n), record["kind"], tuple(group) if whole else (n,))
+            outs = tuple(group) if whole else (n,)
+            is_op = record["kind"] == "op"
+            box_of[n] = Box(str(n), record["kind"], outs, ops=outs if is_op else ())
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
     boxes = [box_of[place] for place in sorted(box_of)]
     at = {n: box for box in boxes for n in box.nodes}

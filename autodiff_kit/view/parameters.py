@@ -21,9 +21,10 @@ def parameters_of(box: Box, nodes: Sequence[NodeRecord]) -> list[int]:
     """Return the parameters of modules that a folded box hides."""
     if box.kind != "fold":
         return []
-    records = map(nodes.__getitem__, box.nodes)
     return [
-        r["id"] for r in records if r.get("part", "").startswith("parameter") and r["requires_grad"]
+        n
+        for n in box.leaves
+        if nodes[n]["requires_grad"] and nodes[n].get("part", "").startswith("parameter")
     ]
 
 

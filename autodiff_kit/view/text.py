@@ -293,7 +293,7 @@ def fold_facts(
     """Return the rows of the inspector for a folded box: what it hides, keeps and ends with."""
     nodes = recording["nodes"]
     rows = [["what", f"{box.heading}, drawn as one box"], ["hides", outline.body(box, nodes)]]
-    ops = [n for n in box.nodes if nodes[n]["kind"] == "op"]
+    ops = box.ops
     if ops:
         last = nodes[ops[-1]]
         rows.append(["ends with", f"{names.title(ops[-1])}\n{grid(last['value'])}"])

@@ -160,9 +160,8 @@ class _Rounds:
         blocks: dict[Span, list[str]] = {}
         span_of: dict[str, Span] = {}
         users: dict[str, set[Span | None]] = {}
-        nodes = self._recording["nodes"]
         for box in self._whole.boxes:
-            ops = [n for n in box.nodes if nodes[n]["kind"] == "op"] or box.nodes
+            ops = box.ops or box.nodes
             first, last = (self._rounds(n).get(loop) for n in (ops[0], ops[-1]))
             if first is not None and last is not None:
                 span_of[box.id] = first, last

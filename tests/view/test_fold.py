@@ -262,7 +262,7 @@ def test_a_recording_of_nothing_has_no_boxes():
 
 
 def first_key(recording, drawn):
-    return next(key for box in drawn.boxes if (key := box.key(recording["nodes"])))
+    return next(key for box in drawn.boxes if (key := box.key))
 
 
 @pytest.mark.parametrize("name", [n for n in LARGE if "leaves" not in n])
@@ -273,8 +273,8 @@ def test_any_operation_comes_to_light_by_opening_folds(name):
     )
     opened = []
 
-    while (box := drawn.box_of[wanted]).kind == "fold" and box.key(recording["nodes"]):
-        opened.append(box.key(recording["nodes"]))
+    while (box := drawn.box_of[wanted]).kind == "fold" and box.key:
+        opened.append(box.key)
         assert len(opened) < 12
         drawn = outline(recording, None, opened)
         assert len(drawn.boxes) <= LIMIT
@@ -297,7 +297,7 @@ def test_opened_rounds_are_folds_of_rounds():
     recording, drawn = large("a loop")
     rounds = next(box for box in drawn.boxes if box.title.startswith("iterations"))
 
-    opened = outline(recording, None, [rounds.key(recording["nodes"])])
+    opened = outline(recording, None, [rounds.key])
 
     folded = [box.title for box in opened.boxes if box.title.startswith("iterations")]
     assert folded[0].startswith("iterations 2 to")
@@ -312,7 +312,7 @@ def test_with_too_many_open_the_first_ones_close():
     opened, kinds = [], []
 
     for op in ops[::60]:
-        while (key := drawn.box_of[op].key(nodes)) is not None:
+        while (key := drawn.box_of[op].key) is not None:
             opened.append(key)
             drawn = outline(recording, None, opened, (), first_open, parts)
             assert len(drawn.boxes) <= LIMIT
@@ -328,10 +328,10 @@ def test_with_too_many_open_the_first_ones_close():
 def test_a_part_that_is_open_can_be_folded_with_all_that_is_in_it():
     recording, drawn = large("a loop")
     rounds = next(box for box in drawn.boxes if box.title.startswith("iterations"))
-    key = rounds.key(recording["nodes"])
+    key = rounds.key
     opened = outline(recording, None, [key])
     inner = next(box for box in opened.boxes if box.title.startswith("iterations"))
-    wider = [key, inner.key(recording["nodes"])]
+    wider = [key, inner.key]
 
     assert outline(recording, None, wider, [key]).boxes == drawn.boxes
 
@@ -351,7 +351,7 @@ def test_what_is_around_the_last_one_opened_stays_open():
     first_open, parts = drawn.opened, drawn.parts
     opened = []
     for op in (30, 900, 1500, 2100):
-        while (key := drawn.box_of[op].key(recording["nodes"])) is not None:
+        while (key := drawn.box_of[op].key) is not None:
             opened.append(key)
             drawn = outline(recording, None, opened, (), first_open, parts)
 
