@@ -4,8 +4,8 @@ After reading this file you can say what a submission sees (its own namespace, t
 library and NumPy; no answers, no checks, no kit), when it gets to see the inputs that decide (once
 all examples are answered), and what it can tell the grader (values; nothing it says about itself
 counts). It is started in a bare Python (``worker.bare_python``) and imports nothing of the kit but
-``messages.py``, ``namespace.py``, ``notebook.py``, ``seal.py`` and ``wire.py``. Read next:
-``supervision.py``, the other end of the pipe.
+``messages.py``, ``namespace.py``, ``notebook.py``, ``seal.py``, ``usage.py`` and ``wire.py``. Read
+next: ``supervision.py``, the other end of the pipe.
 """
 
 from __future__ import annotations
@@ -18,20 +18,17 @@ import functools
 import io
 import itertools
 import os
-import signal
 import sys
-import time
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit.grading import namespace, seal, wire
+from autodiff_kit.grading import namespace, seal, usage, wire
 from autodiff_kit.grading.messages import (
     Answered,
     CallSent,
-    LimitsSent,
     Message,
     Request,
     Told,
@@ -40,11 +37,6 @@ from autodiff_kit.grading.messages import (
 )
 from autodiff_kit.grading.namespace import Given, Missing, Namespace
 from autodiff_kit.grading.notebook import Cell, Unreadable, bound_by, cells_of
-
-try:
-    import resource
-except ImportError:  # Windows
-    resource = None  # type: ignore[assignment]
 
 # The functions below and the drivers have built-in functions of their own: the learner's code can
 # put others into ``builtins``, and would get to see all that is passed to them.
@@ -357,42 +349,6 @@ def described(error: BaseException | None) -> Trouble:
     }
 
 
-def taken_memory() -> int:
-    """Return the bytes of address space that this process has already, or 0 if it cannot tell."""
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            return int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
-    except OSError:
-        return 0
-
-
-def computed(process: int) -> float | None:
-    """Return the seconds of processor time that a process has used, or None if it cannot tell."""
-    if not sys.platform.startswith("linux"):
-        return None
-    try:
-        return time.clock_gettime(~process << 3 | 2)  # as clock_getcpuclockid does
-    except OSError:
-        return None
-
-
-def limit_resources(limits: LimitsSent, taken: int) -> None:
-    """Let the system itself stop what grows too large (where it can: not on Windows)."""
-    if resource is None:
-        return
-    values = {
-        "RLIMIT_CORE": 0,
-        "RLIMIT_CPU": int(limits["total"]) + 1,
-        "RLIMIT_FSIZE": limits["file"],
-        "RLIMIT_NOFILE": 64,
-    }
-    if taken:  # what Python and NumPy take already is not the learner's
-        values["RLIMIT_AS"] = taken + limits["memory"] * 2**20
-    for name, value in values.items():
-        with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(getattr(resource, name), (value, value))
-
-
 def answer(read: Callable[[int], bytes], request: Request, reply_to: int) -> None:
     """Do what ``request`` asks, and write the answers to the file ``reply_to``.
 
@@ -423,18 +379,6 @@ def answer(read: Callable[[int], bytes], request: Request, reply_to: int) -> Non
     run(request["work"], calls(), emit, limits["output"], ask)
 
 
-def how_it_ended(status: int) -> str:
-    """Say an exit status in words; negative ones are signals."""
-    if status >= 0:
-        return f"The process ended itself with status {status}."
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = str(-status)
-    why = {"SIGSEGV": " (a recursion too deep for the machine?)", "SIGXCPU": " (too much CPU time)"}
-    return f"The process was ended by the signal {name}{why.get(name, '')}."
-
-
 def main() -> None:
     """Answer the one request that comes in on standard input."""
     talk, reply_to = os.dup(0), os.dup(1)
@@ -449,5 +393,5 @@ def main() -> None:
         os.dup2(nothing, standard)
     os.close(nothing)
     shut()
-    limit_resources(request["limits"], taken_memory())
+    usage.limit_resources(request["limits"], usage.taken_memory())
     answer(read, request, reply_to)

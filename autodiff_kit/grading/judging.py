@@ -23,7 +23,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from autodiff_kit.grading import child, wire
+from autodiff_kit.grading import usage, wire
 from autodiff_kit.grading.calls import LINES, Call, Limits, Reply, Runner, Work, clean
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
@@ -382,7 +382,7 @@ class _Telling:
 
 
 def _bound_memory() -> None:
-    taken = child.taken_memory()
+    taken = usage.taken_memory()
     if resource is not None and taken:
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         with contextlib.suppress(ValueError, OSError):

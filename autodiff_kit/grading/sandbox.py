@@ -29,7 +29,7 @@ from autodiff_kit.grading.worker import bare_environment, bare_python
 __all__ = ["LEVELS", "Finding", "Sandbox", "Walls", "best_walls", "probe"]
 
 # The files of the kit that the process behind walls is made of.
-OWN = ("child", "messages", "namespace", "notebook", "seal", "walls", "wire", "zygote")
+OWN = ("child", "messages", "namespace", "notebook", "seal", "usage", "walls", "wire", "zygote")
 LEVELS = {
     0: "0 process: answers and judging in another process; all files of its user (solutions and "
     "other packages, too), network, other processes are in reach",

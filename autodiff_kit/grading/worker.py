@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.grading import child, wire
+from autodiff_kit.grading import child, usage, wire
 from autodiff_kit.grading.calls import Call, Fault, Limits, Reply, Work
 from autodiff_kit.grading.messages import Claim, Message
 from autodiff_kit.grading.supervision import order_of, reply_of, request_of, supervise
@@ -162,7 +162,7 @@ class _Plain:
             return None
 
     def cpu(self) -> float | None:
-        return child.computed(self.process.pid)
+        return usage.computed(self.process.pid)
 
     def end(self) -> str:
         try:  # one that stopped by itself gets a moment to be seen doing so
@@ -175,4 +175,4 @@ class _Plain:
         self.process.kill()
         self.process.wait()
         self.requests.put(None)
-        return "" if status is None else child.how_it_ended(status)
+        return "" if status is None else usage.how_it_ended(status)

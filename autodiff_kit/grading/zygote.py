@@ -15,7 +15,7 @@ import time
 
 import numpy as np
 
-from autodiff_kit.grading import child, walls, wire
+from autodiff_kit.grading import child, usage, walls, wire
 from autodiff_kit.grading.messages import CallSent, Message, WorkSent
 
 GRACE = 0.1  # seconds for a process that has closed its end to be seen ending
@@ -36,7 +36,7 @@ def main() -> None:
         control.sendall(wire.frame(wire.encode(f"{type(error).__name__}: {error}")))
         return
     control.sendall(wire.frame(wire.encode("")))
-    taken = child.taken_memory() or wanted["taken"]
+    taken = usage.taken_memory() or wanted["taken"]
     # Once here, so that what runs for the first time does not do so in every fork.
     call: CallSent = {"driver": "def drive(step, data): return 1", "data": 1}
     for suffix, source in ((".py", b"x = 1"), (".ipynb", b'{"cells": []}')):
@@ -73,7 +73,7 @@ def _raise_walls(wanted: dict[str, object]) -> tuple[int | None, bytes]:
         walls.die_with_parent()
         home = os.open("/proc/self/ns/pid_for_children", os.O_RDONLY)
     program = walls.forbidden_calls()
-    wanted["taken"] = child.taken_memory()
+    wanted["taken"] = usage.taken_memory()
     if wanted["landlock"]:
         walls.only_read(wanted["files"], wanted["folders"])  # type: ignore[arg-type]
     return home, program
@@ -89,7 +89,7 @@ def _serve(control: socket.socket, home: int | None, program: bytes, taken: int)
                 _submission(files[0], program, taken)
             os.close(files[0])
         elif command == b"T":
-            seconds = None if process is None else child.computed(process)
+            seconds = None if process is None else usage.computed(process)
             control.sendall(wire.frame(wire.encode("" if seconds is None else str(seconds))))
         else:
             ended = "" if process is None else _end(process, wait=command == b"W")
@@ -118,7 +118,7 @@ def _submission(talk: int, program: bytes, taken: int) -> None:
 
         request = wire.decode(*wire.unframe(read))
         os.setsid()
-        child.limit_resources(request["limits"], taken)
+        usage.limit_resources(request["limits"], taken)
         walls.drop_capabilities()
         walls.forbid_calls(program)
         child.answer(read, request, talk)
@@ -132,7 +132,7 @@ def _end(process: int, wait: bool) -> str:
     while True:
         pid, status = os.waitpid(process, os.WNOHANG)
         if pid:
-            return child.how_it_ended(os.waitstatus_to_exitcode(status))
+            return usage.how_it_ended(os.waitstatus_to_exitcode(status))
         if time.monotonic() >= deadline:
             os.kill(process, 9)
             os.waitpid(process, 0)

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autodiff_kit.grading import child, supervision
 from autodiff_kit.grading import sandbox as sandboxes
+from autodiff_kit.grading import supervision, usage
 from autodiff_kit.grading.calls import Call, Limits, Process, Reply, Runner, clean
 from autodiff_kit.grading.sandbox import Finding, Sandbox, Walls, best_walls, probe
 from autodiff_kit.grading.supervision import supervise
@@ -377,7 +377,7 @@ WAITING = "import time\ndef wait(x):\n    time.sleep(x)\n    return x"
 def test_time_that_the_machine_takes_is_not_the_learners(monkeypatch: pytest.MonkeyPatch) -> None:
     # Here a sleep stands for a process that gets a tenth of a core.
     born = time.monotonic()
-    monkeypatch.setattr(child, "computed", lambda process: 0.1 * (time.monotonic() - born))
+    monkeypatch.setattr(usage, "computed", lambda process: 0.1 * (time.monotonic() - born))
 
     assert one(Level0(), SLOW, WAITING, Limits(seconds=0.3)).status == "ok"
     assert one(Level0(), call("wait", 30.0), WAITING, Limits(seconds=0.3)).status == "timeout"
