@@ -4,7 +4,7 @@ import { button, make, scrolling } from "./dom.mjs";
 import { pictures } from "./matrix.mjs";
 
 /** A text whose shapes are not torn apart where it is broken into lines: `(2, 3)`. */
-const unbroken = (text) => text.replace(/\((?:\d+, ?)+\d*\)/g, (shape) => shape.replaceAll(" ", "\u00a0"));
+const unbroken = (text = "") => text.replace(/\((?:\d+, ?)+\d*\)/g, (shape) => shape.replaceAll(" ", "\u00a0"));
 
 /**
  * All about one node: what it is, its value, and the gradient with the rule it goes through. `visit` goes to its
