@@ -89,10 +89,10 @@ def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
 
     Or has set a gradient to None.
     """
-    before = [
-        eval(difference.what, _names_after(lines[:-1], package))
-        for package in (torch, autodiff_kit)
-    ]
+    names = [_names_after(lines[:-1], package) for package in (torch, autodiff_kit)]
+    if difference.what.partition(".")[0].partition("[")[0] not in names[0]:
+        return False  # the line has made it
+    before = [eval(difference.what, known) for known in names]
     if any(tensor is None for tensor in before):  # a gradient that the line has made
         return False
     real, kit = (tensor.detach() for tensor in before)

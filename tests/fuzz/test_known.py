@@ -11,7 +11,7 @@ require_torch()
 
 from tests.fuzz.known import NOT_COMPARED, REASONS, reason_for  # noqa: E402
 from tests.fuzz.rounding import is_rounding  # noqa: E402
-from tests.fuzz.running import replay  # noqa: E402
+from tests.fuzz.running import Difference, replay  # noqa: E402
 
 pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
 
@@ -156,3 +156,10 @@ def test_which_rounded_numbers_a_mask_picks_is_rounding() -> None:
     run = replay(lines)  # on some processors nothing differs: 1.1 * 1.2 - 1.2 * 1.1 is 0
 
     assert all(is_rounding(lines, difference) for difference in run.differences)
+
+
+def test_what_a_refused_line_has_made_itself_is_no_known_difference() -> None:
+    line = "for row in torch.ones(2, 2):\n    row.view(3)"
+    difference = Difference("value", line, "row", "[1.0]", "[2.0]", "refused in both")
+
+    assert reason_for(difference, [line]) is None
