@@ -173,8 +173,9 @@ class Names(dict[int, str]):
 
     def name_leaf(self, number: int, tensor: Any) -> None:
         """Name a leaf that is older than the recording by what holds it now."""
-        # A parameter, which is no plain tensor, is looked for in modules first.
-        is_parameter = type(tensor) is not self._kind
+        # A parameter, which is no plain tensor, is looked for in modules first. (The type of a view
+        # whose base has changed is one of its own; its __class__ is not.)
+        is_parameter = tensor.__class__ is not self._kind
         if is_parameter and self._is_owned(number, tensor):
             return
         name = self._held_as(tensor)
@@ -198,7 +199,7 @@ class Names(dict[int, str]):
         frames = self._scopes.frames()
         for reference, at in tensors:
             tensor = reference()
-            if tensor is None or type(tensor) is self._kind or at >= len(self._nodes):
+            if tensor is None or tensor.__class__ is self._kind or at >= len(self._nodes):
                 continue
             if self._nodes[at]["kind"] == "leaf":
                 self._is_owned(at, tensor)

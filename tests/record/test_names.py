@@ -261,3 +261,14 @@ def test_a_view_of_a_view_keeps_its_name_when_the_base_is_changed() -> None:
         "row3": [2.0, 5.0, 5.0],
         "part3": [5.0, 5.0],
     }
+
+
+def test_a_buffer_whose_base_another_thread_has_changed_is_no_parameter() -> None:
+    rec = run(
+        "import threading\nx = torch.ones(3, requires_grad=True) * 2\nrow = x[1:]\n"
+        "net = torch.nn.Module()\nnet.register_buffer('cache', row)",
+        "y = row * 3\nthread = threading.Thread(target=lambda: x.mul_(2))\n"
+        "thread.start()\nthread.join()",
+    )
+
+    assert [n["name"] for n in rec.nodes] == ["row", "y"]
