@@ -14,6 +14,7 @@ from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
+from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import empty
 from autodiff_kit.dtypes import Size, from_numpy_dtype
 from autodiff_kit.errors import error
@@ -63,7 +64,8 @@ class Parameter(Tensor):
         return "Parameter containing:\n" + super().__repr__()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
-        twin = memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
+        with installed(None):  # it is told of when it is used, as other parameters are
+            twin = memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
         return twin
 
 

@@ -1,8 +1,8 @@
 """Which of PyTorch's operations are the learner's, and which are inside of something else.
 
 After reading this file you know that the stack of frames says it: of an optimizer's step, of a hook
-that packs what a node saves, and of a Function of the learner's, what is inside is not told; what a
-checkpoint runs once more is. Read next: ``torch_forward.py``.
+that packs what a node saves, of a copy of a module, and of a Function of the learner's, what is
+inside is not told; what a checkpoint runs once more is. Read next: ``torch_forward.py``.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class TorchInside(TorchSteps):
         super().__init__(torch, limit, base)
         self._call = ""  # the name of the function that the learner has called
         self._is_direct = False  # whether the learner has called that function
+        self._copy = torch.nn.Parameter.__deepcopy__.__code__
 
     def _is_told(self, schema: Schema) -> bool:
         """Return whether an operation is one of the learner's, and not PyTorch's bookkeeping."""
@@ -35,7 +36,7 @@ class TorchInside(TorchSteps):
             is_detach = schema.name == "aten::detach" and self._call in ("detach", "__get__")
             is_own = is_detach and self._is_direct and not self._is_inside
             return is_own and not self.is_in_function(sys._getframe(3))
-        if self._is_inside:
+        if self._is_inside or (schema.name == "aten::clone" and self._is_copy()):
             return False
         if self._packing is not None and self._is_packing(self._packing(True)):
             return False
@@ -56,6 +57,15 @@ class TorchInside(TorchSteps):
                 break
             frame = frame.f_back
         return now is None or is_hook
+
+    def _is_copy(self) -> bool:
+        """Return whether a parameter is copied, as with its module; it is told of when used."""
+        frame: FrameType | None = sys._getframe(4)
+        while frame is not None and not self._is_learners[frame.f_code.co_filename]:
+            if frame.f_code is self._copy:
+                return True
+            frame = frame.f_back
+        return False
 
     def is_in_function(self, frame: FrameType | None) -> bool:
         """Return whether a Function of the learner's is at work, whose inside is not told."""

@@ -7,7 +7,7 @@ Read next: ``steps.py``.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
 from autodiff_kit.record.events import RecordingData
@@ -51,10 +51,10 @@ class Namesakes:
     def _apart(self, nodes: list[int]) -> dict[int, str]:
         paths = {node: self._path(node) for node in nodes}
         longest = max(map(len, paths.values()))
-        rows = [[*path, *[""] * (longest - len(path))] for path in paths.values()]
+        rows = [[*path, *[("", "")] * (longest - len(path))] for path in paths.values()]
         levels = [level for level in zip(*rows, strict=True) if len(set(level)) > 1]
         tried = [(level,) for level in levels if _are_different(level)] + [tuple(levels)]
-        words = [" of ".join(filter(None, parts)) for parts in zip(*tried[0], strict=True)]
+        words = [_in_words([*filter(any, parts)]) for parts in zip(*tried[0], strict=True)]
         additions = dict.fromkeys(nodes, "")
         for node, word in zip(nodes, words, strict=False):
             additions[node] = f" in {word}" if word else ""
@@ -71,17 +71,18 @@ class Namesakes:
                     additions[node] += lines[node] if is_line else f" ({ordinal(k + 1)})"
         return additions
 
-    def _path(self, node: int) -> list[str]:
-        """Return the iterations and calls around a node, innermost first."""
+    def _path(self, node: int) -> list[tuple[str, str]]:
+        """Return the iterations, each with its loop, and calls around a node, innermost first."""
         record = self._nodes[node]
         # A .grad that the code reads is of the iteration in which it is read.
         is_read = record["kind"] == "leaf" and record["where"] is None
-        path, at = [], self._reader_scopes.get(node, 0) if is_read else record["scope"]
+        path = list[tuple[str, str]]()
+        at = self._reader_scopes.get(node, 0) if is_read else record["scope"]
         while (scope := self._scopes[at])["parent"] is not None:
             if scope["kind"] == "iteration":
-                path.append(f"iteration {scope['index'] + 1}")
+                path.append((f"iteration {scope['index'] + 1}", str(scope["name"])))
             elif scope["kind"] != "loop":
-                path.append(self._calls.get(at, str(scope["name"])))
+                path.append((self._calls.get(at, str(scope["name"])), ""))
             at = scope["parent"]
         return path
 
@@ -102,5 +103,20 @@ class Namesakes:
         return f" on line {where[1] - 1 + int(self._sources[where[0]].get('first_line', 1))}"
 
 
-def _are_different(texts: Collection[str]) -> bool:
+def _in_words(parts: Sequence[tuple[str, str]]) -> str:
+    """Return what tells a node apart; of two iterations, each with its loop.
+
+    Examples
+    --------
+    >>> _in_words([("call 2 of f", ""), ("iteration 3", "for i in xs")])
+    'call 2 of f of iteration 3'
+    >>> _in_words([("iteration 2", "for j in range(3)"), ("iteration 1", "while h < 5")])
+    'iteration 2 for j, iteration 1 while h < 5'
+    """
+    if sum(loop != "" for _, loop in parts) < 2:
+        return " of ".join(words for words, _ in parts)
+    return ", ".join(f"{words} {loop.partition(' in ')[0]}".strip() for words, loop in parts)
+
+
+def _are_different(texts: Collection[object]) -> bool:
     return len(set(texts)) == len(texts)

@@ -236,11 +236,11 @@ class BackwardSteps(ArrivalSteps):
         else:
             owner = target
         what = f"The rule of {word(str(record['op']))} for {owner}"
+        if record["grad_fn"] == f"{record['op']}Backward":  # of an op it ends in 0
+            what = f"Your backward of {record['op']} for {owner}"
         rule = rule_of(self.ops, record, arg)
         if rule is None:
             return None, f"{what} gives {a_value(result)}"
-        if rule["text"].startswith("backward(ctx"):
-            what = f"Your backward of {record['op']} for {owner}"
         names, numbers = self._reads(node, rule["reads"])
         result_text = symbol(result)
         text, words = (

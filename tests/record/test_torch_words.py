@@ -112,3 +112,43 @@ def test_words_of_several_errors_get_no_advice_of_one(line: str) -> None:
         pass
 
     assert build(rec).frames[-1]["explanation"]["fix"] == ""
+
+
+TWO_RESULTS = """
+class Both(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, x * 3
+    @staticmethod
+    def backward(ctx, g, h):
+        return g * 2 + h * 3
+a, b = Both.apply(x)
+(a * b).sum().backward()
+"""
+
+
+@LIBRARIES
+def test_the_backward_of_a_function_is_told_as_the_learners(library: Any) -> None:
+    captions = [f["caption"] for f in build(recorded(V + TWO_RESULTS, library)).frames]
+
+    assert any(caption.startswith("Your backward of Both for x gives") for caption in captions)
+
+
+COPIES = """
+import copy
+model = copy.deepcopy(torch.nn.Linear(2, 1))
+spare = copy.deepcopy(model)
+out = model(x)
+"""
+
+
+@LIBRARIES
+def test_a_copy_of_a_module_is_told_by_its_parameters_and_when_it_is_used(library: Any) -> None:
+    rec = recorded(V + COPIES, library)
+
+    assert {n["name"] for n in rec.nodes if n["kind"] == "leaf"} == {
+        "x",
+        "model.weight",
+        "model.bias",
+    }
+    assert "clone" not in [node["op"] for node in rec.nodes]

@@ -88,3 +88,16 @@ def test_the_classes_of_a_loss_are_an_input_of_it():
     boxes = {box["name"]: (name, box) for name, box in found.payload()["nodes"].items()}
 
     assert boxes["t"][1]["consumers"] == [boxes["loss"][0]]
+
+
+def test_iterations_of_loops_in_each_other_are_told_with_their_loops():
+    found = picture(
+        "x = torch.tensor(2., requires_grad=True)\n"
+        "fs = [[lambda k=k: x * k for k in range(2)] for _ in range(2)]\n"
+        "out = sum(f() for row in fs for f in row)\nout.backward()"
+    )
+
+    boxes = [text["symbol"] for text in found.texts if text["name"] == "x * k"]
+    assert boxes == [
+        f"in iteration {f} for f, iteration {r} for row" for r in (1, 2) for f in (1, 2)
+    ]
