@@ -8,7 +8,9 @@ number moved by one, a condition negated, a statement left out. Read next: ``ver
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Iterator
+from typing import Any
 
 __all__ = ["changes"]
 
@@ -31,18 +33,6 @@ _PARTNERS: dict[type[ast.AST], type[ast.AST]] = {
     ast.And: ast.Or,
     ast.Or: ast.And,
 }
-_CHANGED = (
-    ast.BinOp,
-    ast.BoolOp,
-    ast.Compare,
-    ast.Constant,
-    ast.If,
-    ast.IfExp,
-    ast.UnaryOp,
-    ast.AugAssign,
-    ast.Call,
-)
-_LEFT_OUT = (ast.Assign, ast.AugAssign, ast.Expr)
 _HEADS = (["def"], ["class"])
 _DROPPED = {"sum", "swapaxes", "transpose", "reshape", "copy", "mean"}
 
@@ -62,81 +52,80 @@ def changes(code: str) -> Iterator[tuple[str, str]]:
     ------
     tuple of str
     """
-    tree = _parsed(code)
-    code = ast.unparse(tree)
-    seen = {code}
-    for index, node in enumerate(ast.walk(_parsed(code))):
-        for way, kinds in ((_change, _CHANGED), (_leave_out, _LEFT_OUT)):
-            if not isinstance(node, kinds):
-                continue
-            changed = _parsed(code)
-            if way(changed, list(ast.walk(changed))[index]):
-                text = ast.unparse(ast.fix_missing_locations(changed))
-                if text not in seen:
-                    seen.add(text)
-                    yield _describe(code, text), text
-
-
-def _parsed(code: str) -> ast.Module:
     tree = ast.parse(code)
     for node in ast.walk(tree):  # `strict=True` in zip is a safeguard: no answer depends on it
         if isinstance(node, ast.Call):
             node.keywords = [word for word in node.keywords if word.arg != "strict"]
-    return tree
+    # Of each change, only the statement that it is in is written anew.
+    texts = [_text(statement) for statement in tree.body]
+    before = "\n".join(texts)
+    seen = {before}
+    for index, statement in enumerate(tree.body):
+        around = ast.Module([statement], [])
+        for slot, place, node in list(_slots(around)):
+            for other in (*_changed(node), *_left_out(node)):
+                slot[place] = ast.copy_location(other, node)
+                text = _text(around)
+                slot[place] = node
+                after = "\n".join([*texts[:index], text, *texts[index + 1 :]])
+                if after not in seen:
+                    seen.add(after)
+                    yield _describe(before, after), after
 
 
-def _change(tree: ast.Module, node: ast.AST) -> bool:
-    """Change one node in place; answer whether there was something to change."""
-    if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in _PARTNERS:
-        node.op = _PARTNERS[type(node.op)]()  # type: ignore[assignment]
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in _PARTNERS:
-        node.ops[0] = _PARTNERS[type(node.ops[0])]()  # type: ignore[call-overload]
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        node.value = not node.value
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        node.value = node.value + 1
-    elif isinstance(node, ast.If | ast.IfExp):
-        node.test = ast.UnaryOp(ast.Not(), node.test)
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub | ast.Not):
-        node.op = ast.UAdd() if isinstance(node.op, ast.USub) else node.op
-        if isinstance(node.op, ast.Not):
-            return _replace(tree, node, node.operand)
-    elif isinstance(node, ast.AugAssign):
-        return _replace(tree, node, ast.Assign([node.target], node.value))
-    elif (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _DROPPED
-    ):
-        module = isinstance(node.func.value, ast.Name) and node.func.value.id == "np"
-        return _replace(tree, node, node.args[0] if module and node.args else node.func.value)
-    else:
-        return False
-    return True
+def _text(tree: ast.AST) -> str:
+    return ast.unparse(tree).strip("\n")
 
 
-def _leave_out(tree: ast.Module, node: ast.AST) -> bool:
-    """Drop the first statement of a block, where something else is left or can stand for it."""
-    if isinstance(node, _LEFT_OUT):
-        value = node.value
-        if isinstance(value, ast.Constant) and isinstance(value.value, str):
-            return False  # a docstring
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            return False  # the name would be missing: every run would stop
-        return _replace(tree, node, ast.Pass())
-    return False
-
-
-def _replace(tree: ast.Module, old: ast.AST, new: ast.AST) -> bool:
+def _slots(tree: ast.AST) -> Iterator[tuple[Any, Any, ast.AST]]:
+    """Yield each node below a tree, with what holds it and the index or name it has there."""
     for parent in ast.walk(tree):
         for name, value in ast.iter_fields(parent):
-            if value is old:
-                setattr(parent, name, new)
-                return True
-            if isinstance(value, list) and any(item is old for item in value):
-                value[:] = [new if item is old else item for item in value]
-                return True
-    return False
+            if isinstance(value, list):
+                yield from ((value, i, x) for i, x in enumerate(value) if isinstance(x, ast.AST))
+            elif isinstance(value, ast.AST):
+                yield vars(parent), name, value
+
+
+def _changed(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what stands in the place of a node after a small change, if there is any."""
+    match node:
+        case ast.BinOp(op=op) | ast.BoolOp(op=op) if type(op) in _PARTNERS:
+            yield _with(node, op=_PARTNERS[type(op)]())
+        case ast.Compare(ops=[op, *rest]) if type(op) in _PARTNERS:
+            yield _with(node, ops=[_PARTNERS[type(op)](), *rest])
+        case ast.Constant(value=bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(value=int(value) | float(value)):
+            yield ast.Constant(value + 1)
+        case ast.If(test=test) | ast.IfExp(test=test):
+            yield _with(node, test=ast.UnaryOp(ast.Not(), test))
+        case ast.UnaryOp(op=ast.USub()):
+            yield _with(node, op=ast.UAdd())
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            yield operand
+        case ast.AugAssign(target=target, value=value):
+            yield ast.Assign([target], value)
+        case ast.Call(func=ast.Attribute(value=value, attr=name), args=args) if name in _DROPPED:
+            module = isinstance(value, ast.Name) and value.id == "np"
+            yield args[0] if module and args else value
+
+
+def _left_out(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield what stands for a statement that is left out, if it can be."""
+    match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            pass  # a docstring
+        case ast.Assign(targets=[ast.Name(), *_]):
+            pass  # the name would be missing: every run would stop
+        case ast.Assign() | ast.AugAssign() | ast.Expr():
+            yield ast.Pass()
+
+
+def _with(node: ast.AST, **fields: Any) -> ast.AST:
+    other = copy.copy(node)
+    vars(other).update(fields)
+    return other
 
 
 def _describe(before: str, after: str) -> str:

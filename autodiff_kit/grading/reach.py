@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
+from typing import NamedTuple
 
 __all__ = ["reach"]
 
@@ -21,12 +22,21 @@ _ANY_NAME = {"__builtins__", "__dict__", "__globals__", "eval", "exec", "globals
 }
 
 
+class _Part(NamedTuple):
+    """A statement: its text, its name if it is a function alone, and the names in it."""
+
+    text: str
+    function: str
+    mentions: frozenset[str]
+
+
 @lru_cache(maxsize=1024)
 def reach(code: str, driver: str) -> str:
     """Return the statements of a code that can have to do with what a driver asks of it.
 
     Left out are functions alone, and only those whose name stands neither in the driver nor in what
-    is returned: of two codes with the same text here, the driver gets the same answers.
+    is returned, or that are defined again before anything is run: of two codes with the same text
+    here, the driver gets the same answers.
 
     Parameters
     ----------
@@ -37,7 +47,7 @@ def reach(code: str, driver: str) -> str:
     -------
     str
     """
-    parts = _statements(code)
+    parts = _last_definitions(_statements(code))
     names = set[str]().union(*(mentions for _, _, mentions in _statements(driver)))
     names.update(*(mentions for _, function, mentions in parts if not function))
     count = -1
@@ -49,8 +59,23 @@ def reach(code: str, driver: str) -> str:
     return "\n".join(text for text, function, _ in parts if not function or function in names)
 
 
-def _statements(code: str) -> list[tuple[str, str, frozenset[str]]]:
-    """Return of each statement its text, its name if it is a function, and the names in it."""
+def _last_definitions(parts: list[_Part]) -> list[_Part]:
+    """Put a function that is defined again in the place of the one before, if none runs between."""
+    last: list[_Part] = []
+    places: dict[str, int] = {}
+    for part in parts:
+        if not part.function:
+            places = {}
+        elif part.function in places:
+            last[places[part.function]] = part
+            continue
+        else:
+            places[part.function] = len(last)
+        last.append(part)
+    return last
+
+
+def _statements(code: str) -> list[_Part]:
     lines = code.splitlines()
     return [
         _read("\n".join(lines[_first_line(part) - 1 : part.end_lineno]))
@@ -64,16 +89,28 @@ def _first_line(statement: ast.stmt) -> int:
 
 
 @lru_cache(maxsize=1024)
-def _read(text: str) -> tuple[str, str, frozenset[str]]:
+def _read(text: str) -> _Part:
     statements = ast.parse(text).body
     function = ""
     if len(statements) == 1:  # and no other on its line
         (one,) = statements
-        # What is decorated may be used where its name does not stand.
-        if isinstance(one, ast.FunctionDef) and not one.decorator_list:
+        if isinstance(one, ast.FunctionDef) and _is_only_defined(one):
             function = one.name
+            text = ast.unparse(one)  # without comments
     nodes = (node for statement in statements for node in ast.walk(statement))
-    return text, function, frozenset(word for node in nodes for word in _words(node))
+    return _Part(text, function, frozenset(word for node in nodes for word in _words(node)))
+
+
+def _is_only_defined(function: ast.FunctionDef) -> bool:
+    """Tell whether nothing else is run, or put anywhere, where a function is defined."""
+    if function.decorator_list:  # it may be used where its name does not stand
+        return False
+    parts = [function.args, *([function.returns] if function.returns else [])]
+    return all(
+        isinstance(node, ast.arguments | ast.arg | ast.Constant)
+        for part in parts
+        for node in ast.walk(part)
+    )
 
 
 def _words(node: ast.AST) -> tuple[str, ...]:

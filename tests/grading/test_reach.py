@@ -41,6 +41,8 @@ def is_reached(more: str, code: str = CODE) -> bool:
         "@register\ndef other(x): return 0",
         "if True:\n    def other(x): return 0",
         "total = other\n\ndef other(x): return 0",
+        "def other(x): return 0\ndef total(x, f=other): return f(x)\ndef other(x): return 1",
+        "kept = total\ndef total(x): return kept(x)",
         "def total(x): return globals()['other'](x)",
     ],
 )
@@ -53,6 +55,19 @@ def test_what_may_change_an_answer_is_reached(more: str) -> None:
     ["def other(x): return 0", "def alone(x): return 0", "def new(x): return total(x)"],
 )
 def test_a_function_that_nothing_names_is_not_reached(more: str) -> None:
+    assert not is_reached(more)
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        "def total(x): return np.sum(x) + SIZE",
+        "def total(x):\n    # not yet\n    return 0\n\ndef total(x): return np.sum(x)+SIZE",
+        "def deep(x): return 0\ndef total(x): return 1\n"
+        "def deep(x): return x\ndef total(x): return np.sum(x) + SIZE",
+    ],
+)
+def test_what_is_defined_again_before_anything_runs_is_not_reached(more: str) -> None:
     assert not is_reached(more)
 
 
