@@ -19,7 +19,7 @@ from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
-from autodiff_kit.view.subscripts import ITEMS, subscript, tidy
+from autodiff_kit.view.subscripts import ITEMS, from_base, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.words import ordinal
 from autodiff_kit.view.written import COMMUTE, Written, augmented
@@ -106,6 +106,8 @@ class Names:
             and node["where"] is not None
             and self._nodes[i["node"]]["where"] == node["where"]
             and self._nodes[i["node"]]["scope"] == node["scope"]  # not of the round before
+            # `y[1:] *= 2` ends by assigning y[1:], viewed again: that is written there.
+            and not (node["op"] in ITEMS and self._nodes[i["node"]]["op"] == "pick")
         }
         self._firsts: dict[str, int] = {}  # the first node of each name, whatever its number
         for node in self._nodes:
@@ -314,7 +316,7 @@ class Names:
 
     def _expression(self, node: int) -> str:
         record = self._nodes[node]
-        text = tidy(self._own_text(record))
+        text = from_base(record, self._nodes, tidy(self._own_text(record)))
         if record["op"] in ITEMS and record["text"]:
             text = tidy(" ".join(str(record["text"]).split()))
         if record["kind"] == "leaf" or len(text) > 4 * NAME:

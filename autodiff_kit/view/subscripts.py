@@ -8,16 +8,19 @@ next: ``names.py``.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 
 from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.view.rules import parsed
 
-__all__ = ["ITEMS", "in_box", "subscript", "tidy"]
+__all__ = ["ITEMS", "from_base", "in_box", "subscript", "tidy"]
 
 ITEMS = ("put", "index_put", "copy_slices")  # `y[0] = 5.`, or a view changed in place
-_SUBSCRIPTS = ("index", "pick", "select", "slice_dim", *ITEMS)
+_PARTS = ("index", "pick", "select", "slice_dim")
+_SUBSCRIPTS = (*_PARTS, *ITEMS)
+_ROOT = re.compile(r"[^\W\d]\w*(?=\[)")
 
 
 def in_box(record: NodeRecord, nodes: Sequence[NodeRecord], text: str, limit: int) -> str:
@@ -70,6 +73,32 @@ def subscript(record: NodeRecord, nodes: Sequence[NodeRecord]) -> str:
         at = f"{start or ''}:{'' if end is None or end >= shape[dim] else end}"
         at += f":{step}" if step not in (None, 1) else ""
     return f"[{':, ' * dim}{at}]"
+
+
+def from_base(record: NodeRecord, nodes: Sequence[NodeRecord], text: str) -> str:
+    """Return ``y[1:][0]`` for ``row[0]``, where that is seen again as a part of y, not of row.
+
+    Parameters
+    ----------
+    record, nodes
+        As for ``subscript``.
+    text : str
+        The node's expression.
+    """
+    sources = [source["node"] for source in record["inputs"] if "node" in source]
+    base = _variable(nodes[sources[0]]) if record["op"] == "pick" and sources else ""
+    parts, at, rest = "", record["id"], text
+    while base and (root := _ROOT.match(rest)) and root[0] != base:
+        earlier = (n for n in reversed(nodes[:at]) if _variable(n) == root[0])
+        view = next(earlier, record)
+        if view is record or view["op"] not in _PARTS:
+            return text
+        parts, at, rest = rest[root.end() :] + parts, view["id"], str(view["text"])
+    return rest + parts if base and root else text
+
+
+def _variable(record: NodeRecord) -> str:
+    return str(record.get("variable") or record["name"] or "")
 
 
 def _written(text: str) -> str:

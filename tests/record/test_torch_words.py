@@ -152,3 +152,23 @@ def test_a_copy_of_a_module_is_told_by_its_parameters_and_when_it_is_used(librar
         "model.bias",
     }
     assert "clone" not in [node["op"] for node in rec.nodes]
+
+
+VIEWS = {
+    "y[1:] *= 2": {"y3: y2[1:] = y2[1:]"},
+    "row = y[1:]\npart = row[1:]\ny.mul_(3)\nz = part.sum()": {"part2 = y2[1:][1:]"},
+    "row = y[0:][1:]\npart = row[1:]\ny.mul_(3)\nz = part.sum()": {"part2 = y2[0:][1:][1:]"},
+    "row = y[1:]\ny.mul_(3)\nz = row.sum()": {"row2 = y2[1:]"},
+}
+
+
+@LIBRARIES
+@pytest.mark.parametrize("source", VIEWS)
+def test_a_view_of_a_changed_base_is_a_part_of_what_the_base_is_now(
+    source: str, library: Any
+) -> None:
+    data = recorded(f"{V}y = x * 2\n{source}", library).to_dict()
+    names = Names(data)
+
+    titles = {names.title(node["id"]) for node in data["nodes"]}
+    assert VIEWS[source] <= titles
