@@ -110,7 +110,9 @@ empty.__doc__ = "Make a tensor whose values do not matter; here they are zeros."
 def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
     """Make a tensor of one value; the dtype follows the value."""
     if not isinstance(size, list | tuple):
-        raise error("creation.size_type", name="full", position=1, kind=type(size).__name__)
+        raise error(
+            "creation.size_type", name="full", position=1, kind=f"not {type(size).__name__}"
+        )
     if not isinstance(fill_value, int | float | np.generic | Tensor):
         raise error("creation.fill_value", kind=type(fill_value).__name__)
     if dtype is not None and not isinstance(fill_value, Tensor):

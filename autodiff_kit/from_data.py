@@ -18,7 +18,7 @@ from autodiff_kit.core.versions import on_own_storage
 from autodiff_kit.errors import error, warn_of_arrays, warn_of_scalar
 
 __all__ = ["begin_legacy", "from_data", "from_numpy", "legacy_array", "made", "numpy_type"]
-__all__ += ["shape_of_sizes"]
+__all__ += ["checked_sizes", "is_first_size", "shape_of_sizes"]
 
 SEQUENCES = (list, tuple, range, deque)
 
@@ -218,21 +218,39 @@ def from_numpy(array: Any) -> Any:
     return out
 
 
+def is_first_size(value: Any) -> bool:
+    """Return whether a value can be the first size: an integer, or a tensor that holds one."""
+    return _is_size(value) and not isinstance(value, bool)
+
+
+def _is_size(value: Any) -> bool:
+    if isinstance(value, TensorBase):
+        return bool(value._array.size == 1 and value._array.dtype.kind in "iu")
+    return isinstance(value, int | np.integer)
+
+
+def checked_sizes(name: str, argument: str, sizes: tuple[Any, ...]) -> tuple[int, ...]:
+    """Return sizes as ints; TypeError where a later one than the first is none."""
+    for i, n in enumerate(sizes):
+        if not _is_size(n):
+            kind = dtypes.full_name(n)
+            raise error(
+                "arguments.size_element", name=name, argument=argument, kind=kind, position=i + 1
+            )
+    return tuple(n.__index__() for n in sizes)
+
+
 def shape_of_sizes(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """Return sizes, given one by one or as one list, as a tuple of ints."""
     if not size:
         raise error("creation.size_missing", name=name)
-    if len(size) == 1 and isinstance(size[0], tuple | list):
-        size = tuple(size[0])
-    shape: tuple[int, ...] = ()
-    for i, n in enumerate(size):
-        if isinstance(n, TensorBase) and n._array.size == 1 and n._array.dtype.kind in "iu":
-            n = n.__index__()
-        if isinstance(n, bool) or not isinstance(n, int | np.integer):
-            if not i:
-                raise error("creation.size_type", name=name, position=1, kind=type(n).__name__)
-            raise error("creation.size_element", name=name, position=i + 1, kind=type(n).__name__)
-        shape += (int(n),)
+    is_list = len(size) == 1 and isinstance(size[0], tuple | list)
+    sizes = tuple(size[0]) if is_list else size
+    if sizes and not is_first_size(sizes[0]):
+        kind = dtypes.full_name(sizes[0])
+        words = f"but found element of type {kind} at pos 0" if is_list else f"not {kind}"
+        raise error("creation.size_type", name=name, position=1, kind=words)
+    shape = checked_sizes(name, "size", sizes)
     if any(n < 0 for n in shape):
         if name == "zeros":
             raise error("creation.negative_zeros")

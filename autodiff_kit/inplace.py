@@ -59,6 +59,8 @@ _REPEATS = ("index_fill_", "zero_")
 _COMPARISONS = {"eq_": "Eq", "ne_": "Ne", "lt_": "Lt", "le_": "Le", "gt_": "Gt", "ge_": "Ge"}
 _COMPARISONS |= {"less_": "Lt", "less_equal_": "Le", "greater_": "Gt", "greater_equal_": "Ge"}
 _COMPARISONS |= {"not_equal_": "Ne"}
+# What PyTorch differentiates, but not in place.
+_NOT_IN_PLACE = ("acosh", "asinh", "atanh")
 # What makes tensors of numbers that it is given.
 _MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
@@ -107,6 +109,8 @@ def change(
         result = _answers(operand, [*args, *kwargs.values()][0], result, how)
     if recorded and result._node is not None and result._node.op.node_name == NOT_IMPLEMENTED:
         result._node.op = _without_derivative(result._node.op, how)
+    if recorded and result._node is not None and result._node.op.name in _NOT_IN_PLACE:
+        result._node.op, result._node.x = _not_in_place(result._node.op), None
     try:
         _check_memory(tensor, how, operands)
         _check_fits(tensor._array, result._array, how)
@@ -137,6 +141,15 @@ def _without_derivative(row: Any, how: str) -> Any:
         raise error("autograd.no_derivative", op=how)
 
     return OpOfOneNode(row, [refuse_derivative] * 2)
+
+
+def _not_in_place(row: Any) -> Any:
+    """Return an op for one node that PyTorch differentiates, but not its in-place twin."""
+
+    def refuse_derivative(*given: Any) -> Any:
+        raise error("autograd.no_derivative_yet", op=f"inplace version of {row.name}")
+
+    return OpOfOneNode(row, [refuse_derivative] * 2, node_name=f"{row.name.capitalize()}Backward1")
 
 
 def _check_before(

@@ -280,7 +280,7 @@ def in_place(name: str, function: Any = None) -> Any:
         ordinary = function or getattr(type(self), name)
         try:
             return _inplace().change(self, f"{name}_", ordinary, *args, **kwargs)
-        except TypeError as refused:
+        except (TypeError, RuntimeError) as refused:  # PyTorch looks at the call first
             raise wrong_call_of(f"{name}_", args, kwargs) or refused from refused.__cause__
 
     method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."

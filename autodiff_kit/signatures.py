@@ -94,7 +94,8 @@ class _Signature:
         by_place = [p for p in self.params if not p.by_name]
         kinds = [(p.kind.removeprefix("only "), p.default) for p in by_place]
         takes_sizes = kinds == [("tuple of ints", None)]
-        if len(args) > 1 and takes_sizes and isinstance(args[0], int | np.integer):
+        is_first_int = bool(args) and _is_list_of_ints(args[:1])
+        if len(args) > 1 and takes_sizes and is_first_int:
             args = (args,)  # sizes, one by one
         if len(args) > len(by_place):
             least, most = sum(p.default is None for p in by_place), len(by_place)
@@ -112,9 +113,14 @@ class _Signature:
             if param.name in values and not self._fits(name, param, values[param.name]):
                 place = "" if param.name in kwargs else f" (position {position + 1})"
                 kind = full_name(values[param.name])
+                if param.kind.endswith("tuple of ints") and kind in ("tuple", "list"):
+                    first = full_name(values[param.name][0])
+                    kind = f"but found element of type {first} at pos 0"
+                else:
+                    kind = f"not {kind}"
                 expected = param.kind.replace("Operand", "Tensor").removeprefix("only ")
                 expected = expected.removeprefix("optional ")
-                return f"{name}(): argument '{param.name}'{place} must be {expected}, not {kind}"
+                return f"{name}(): argument '{param.name}'{place} must be {expected}, {kind}"
         if any(k not in self.names() for k in kwargs):
             unknown = next(k for k in names_of_call if k not in self.names())  # also one of NumPy's
             return f"{name}() got an unexpected keyword argument '{unknown}'"
@@ -130,8 +136,10 @@ class _Signature:
             case "int":
                 return whole or (is_tensor and value.ndim == 0)
             case "tuple of ints" | "optional tuple of ints":
-                return whole or isinstance(value, tuple | list) or _is_index(value)
-            case "tuple of Tensors" | "only tuple of ints":
+                return whole or _is_list_of_ints(value) or _is_index(value)
+            case "only tuple of ints":
+                return _is_list_of_ints(value)
+            case "tuple of Tensors":
                 return isinstance(value, tuple | list)
             case "Tensor":
                 is_operand = name.removesuffix("_") in _NUMBERS_AS_TENSORS and not self._is_strict
@@ -149,6 +157,14 @@ class _Signature:
             case "torch.device":
                 return isinstance(value, str | int | dtypes.device)
         return True
+
+
+def _is_list_of_ints(value: Any) -> bool:
+    """Return whether a value is a list that begins with an integer: PyTorch looks no further."""
+    if not isinstance(value, tuple | list):
+        return False
+    first = value[0] if value else 0
+    return not isinstance(first, bool) and (isinstance(first, int | np.integer) or _is_index(first))
 
 
 def _is_index(value: Any) -> bool:
@@ -211,7 +227,7 @@ def _notation(function: Any) -> str:
             continue
         kind = str(parameter.annotation).partition(" | ")[0]
         if parameter.kind is parameter.VAR_POSITIONAL:
-            kind += "s"
+            kind = f"{kind.removesuffix('s')}s"
         elif parameter.kind is parameter.KEYWORD_ONLY and "*" not in parts:
             parts.append("*")
         has_default = parameter.default is not parameter.empty

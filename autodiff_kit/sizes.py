@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes, ops
-from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error
+from autodiff_kit.from_data import checked_sizes, is_first_size
 
 __all__ = ["EVERY", "can_view", "complete", "converted", "in_dtype", "norm_dims"]
 __all__ += ["refuse_empty", "sizes_given"]
@@ -67,16 +67,9 @@ def sizes_given(
         raise TypeError(name)  # what is missing is said by ``signatures.py``
     if len(given) == 1 and isinstance(given[0], tuple | list):
         given = tuple(given[0])
-    if len(given) == 1 and isinstance(given[0], TensorBase) and given[0]._array.size != 1:
+    if given and not is_first_size(given[0]):
         raise TypeError(name)
-    given = tuple(n.__index__() if isinstance(n, TensorBase) else n for n in given)
-    for i, n in enumerate(given):
-        if not isinstance(n, int | np.integer):
-            kind = type(n).__name__
-            raise error(
-                "arguments.size_element", name=name, argument=argument, kind=kind, position=i
-            )
-    return tuple(int(n) for n in given)
+    return checked_sizes(name, argument, given)
 
 
 def converted(tensor: Any, dtype: Any) -> Any:

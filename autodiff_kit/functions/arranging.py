@@ -123,6 +123,8 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
             raise error("functions.movedim_twice", name=name, dims=[*_tuple(entered)])
     if len(old) != len(new):
         raise error("functions.movedim_count", source=len(old), destination=len(new))
+    if not input.ndim:
+        return ops.alias(input)
     places = dict(zip(new, old, strict=True))
     rest = iter([d for d in range(input.ndim) if d not in old])
     return input.permute([places[d] if d in places else next(rest) for d in range(input.ndim)])
@@ -190,6 +192,8 @@ def as_strided(
         raise error("functions.as_strided_lengths")
     if any(step < 0 for step in strides):
         raise error("functions.as_strided_backwards", strides=[*strides])
+    if any(n < 0 for n in sizes) and 0 not in sizes:
+        raise error("functions.as_strided_sizes", sizes=[*sizes], strides=[*strides])
     start = input.storage_offset()
     if input.requires_grad and (start or not input.is_contiguous()):
         raise error("functions.as_strided_of_view")
@@ -334,17 +338,21 @@ def repeat_interleave(
     if dim is None:
         return repeat_interleave(input.flatten(), repeats, 0)
     dim = input._dim(dim)
-    size = input.shape[dim]
     if isinstance(repeats, Tensor):
         count = repeats.numel()
         if repeats.ndim > 1:
             raise error("functions.repeats_ndim")
+        if not input.ndim:
+            raise error("shapes.size_of_0d", dim=dim)
+        size = input.shape[dim]
         if count not in (1, size) or (repeats.ndim and count != size and count != 1):
             raise error("functions.repeats_count", dim=dim, count=count, size=size)
         many = repeats.reshape(1).expand(size) if count == 1 else repeats
         return input.index_select(dim, _each_as_often(many))
     if repeats < 0:
         raise error("functions.repeats_negative")
+    if not input.ndim:
+        raise error("shapes.dim_out_of_range", low=-1, high=0, dim=1, shape=())
     wide = input.unsqueeze(dim + 1)
     wide = wide.expand(*input.shape[: dim + 1], repeats, *input.shape[dim + 1 :])
     return ops.contiguous(wide).flatten(dim, dim + 1)

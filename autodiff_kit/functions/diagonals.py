@@ -106,10 +106,10 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
 @function
 def trace(input: Tensor) -> Tensor:
     """Add up the main diagonal of a matrix."""
-    if input.ndim != 2:
-        raise error("functions.trace", ndim=input.ndim)
     if input._array.dtype == bool:
         raise error("dtypes.bool_kernel", kernel="trace")
+    if input.ndim != 2:
+        raise error("functions.trace", ndim=input.ndim)
     return diagonals.trace(input)
 
 

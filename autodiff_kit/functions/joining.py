@@ -142,8 +142,8 @@ def tensor_split(
 def _evenly(name: str, input: Tensor, where: Any, dim: int, least: int) -> tuple[Tensor, ...]:
     if input.ndim < least:
         raise error("functions.split_ndim", name=name, least=least, ndim=input.ndim)
-    if isinstance(where, int) and (where <= 0 or input.shape[dim] % where):
-        size = input.shape[dim]
+    size = input.shape[dim]
+    if isinstance(where, int) and (where == 0 or size % where):
         raise error("functions.split_unevenly", name=name, dim=dim, size=size, count=where)
     return tensor_split(input, where, dim)
 
@@ -191,11 +191,10 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         warnings.warn(f"torch.meshgrid: {words}", UserWarning, stacklevel=2)
     if indexing not in (None, "ij", "xy"):
         raise error("functions.meshgrid_indexing", indexing=indexing)
-    for vector in vectors:
-        if vector.ndim > 1:
-            raise error("functions.meshgrid_ndim")
-        if vector.dtype is not vectors[0].dtype:
-            raise error("functions.meshgrid_dtypes")
+    if any(vector.dtype is not vectors[0].dtype for vector in vectors):
+        raise error("functions.meshgrid_dtypes")
+    if any(vector.ndim > 1 for vector in vectors):
+        raise error("functions.meshgrid_ndim")
     count, sizes = len(vectors), [v.numel() for v in vectors]
     grids = [
         v.view([sizes[i] if i == d else 1 for d in range(count)]).expand(sizes)

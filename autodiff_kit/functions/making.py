@@ -14,7 +14,14 @@ import numpy as np
 from autodiff_kit import creation, dtypes
 from autodiff_kit.creation import factory, like
 from autodiff_kit.errors import error
-from autodiff_kit.from_data import from_data, from_numpy, legacy_array, made, numpy_type
+from autodiff_kit.from_data import (
+    from_data,
+    from_numpy,
+    legacy_array,
+    made,
+    numpy_type,
+    shape_of_sizes,
+)
 from autodiff_kit.functions.declared import Dtype, Ints, Number, function, method
 from autodiff_kit.ops.layouts import empty_like as empty_array_like
 from autodiff_kit.tensor import Tensor
@@ -117,7 +124,7 @@ def _new(self: Tensor, name: str, size: Any, options: dict[str, Any]) -> Tensor:
         raise TypeError  # the words come from ``signatures.py``
     maker: Any = getattr(creation, name)
     dtype = options.pop("dtype", None) or self.dtype
-    return maker(*size, dtype=dtype, **options)
+    return maker(shape_of_sizes(f"new_{name}", size), dtype=dtype, **options)
 
 
 @method

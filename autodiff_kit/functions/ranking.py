@@ -55,7 +55,9 @@ def nanmedian(input: Tensor, dim: int | None = None, keepdim: bool = False) -> A
 @function
 def kthvalue(input: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """Return (values, indices): the k-th smallest elements along a dimension, k from 1."""
-    return pair("kthvalue", *ordering.kthvalue(input, k=k, dim=input._dim(dim), keepdim=keepdim))
+    along = input._dim(dim)
+    _refuse_empty("kthvalue", input, along)
+    return pair("kthvalue", *ordering.kthvalue(input, k=k, dim=along, keepdim=keepdim))
 
 
 @function

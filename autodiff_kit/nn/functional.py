@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.autograd.grad_mode import is_grad_enabled, no_grad
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.creation import ones_like
-from autodiff_kit.dtypes import full_name, tensor_type
+from autodiff_kit.dtypes import float32, full_name, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.nn import functional_images, functional_pooling
@@ -131,11 +131,12 @@ def layer_norm(
     Input has shape (*, *normalized_shape); weight and bias, of shape normalized_shape, are
     multiplied with and added to the result. ``eps`` keeps the variance from being 0.
     """
+    if isinstance(normalized_shape, tuple | list):
+        _refuse_mixed_types(input, weight, bias)
     expected, shape = _normalized("layer_norm", input, normalized_shape, weight, bias)
     if shape[-len(expected) :] != expected:
         stars = ", ".join(["*", *map(str, expected)])
         raise error("functional.normalized_shape", expected=expected, stars=stars, shape=shape)
-    _one_type("functional.layer_norm_type", input, weight, bias)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
     return ops.layer_norm(input, scale, shift, count=len(expected), eps=eps)[0]
 
@@ -155,6 +156,18 @@ def _normalized(
             shape = [*parameter.shape]
             raise error("functional.normalized_like", own=own, shape=shape, expected=expected)
     return expected, list(input.shape)
+
+
+def _refuse_mixed_types(input: Tensor, *others: Tensor | None) -> None:
+    parameters = [other for other in others if other is not None]
+    types = [parameter.dtype for parameter in parameters]
+    if types and types[0] is not input.dtype:
+        if any(kind is not float32 for kind in types):
+            raise error("functional.layer_norm_type")
+        raise error("functional.batch_norm_type", kind=tensor_type(input._array.dtype))
+    if types and types[-1] is not types[0] and input.is_floating_point():
+        own, other = (tensor_type(p._array.dtype) for p in parameters)
+        raise error("functional.weight_type", expected=own, actual=other)
 
 
 def _one_type(key: str, input: Tensor, *others: Tensor | None) -> None:
@@ -331,18 +344,21 @@ def embedding(
         raise error("nn.embedding_gradient", keyword="sparse" if sparse else "scale_grad_by_freq")
     check_operand("embedding", "indices", 2, input, numbers=False)
     check_operand("embedding", "weight", 1, weight, numbers=False)
+    # PyTorch asks for the number of rows, for its rule, before it looks whether these are rows.
+    if not weight.ndim and (padding_idx or (weight.requires_grad and is_grad_enabled())):
+        raise error("shapes.size_of_0d", dim=0)
+    count, indices = len(weight) if weight.ndim else 0, input._array
+    if padding_idx and not -count <= padding_idx < count:
+        raise error("functional.embedding_padding")
     if weight.ndim != 2:
         raise error("functional.embedding_rank")
-    count, indices = len(weight), input._array
-    if padding_idx is not None and not -count <= padding_idx < count:
-        raise error("functional.embedding_padding")
     if indices.dtype not in ("int64", "int32"):
         raise error("functional.embedding_indices", kind=input.type())
     if indices.size and not 0 <= indices.min() <= indices.max() < count:
         raise error("functional.embedding_range", last=count - 1)
     if max_norm is not None:
         shorten_rows(weight, indices, max_norm, norm_type)
-    row = -1 if padding_idx is None else padding_idx % count
+    row = -1 if padding_idx is None else padding_idx % max(1, count)
     return ops.embedding(weight, indices=indices, padding_idx=row)
 
 

@@ -170,6 +170,8 @@ class RNNBase(Module):
         self._check_input(input, 3)
         state = self._checked_state(state, input.shape[batch], input)
         steps = input.transpose(0, 1) if self.batch_first else input
+        if not len(steps):
+            raise error("nn.rnn_length")
         output, state = self._through_layers(steps, None, state)
         if self.batch_first:  # in place, but for LSTM: so does PyTorch
             turn = output.transpose if self.mode == "LSTM" else output.transpose_

@@ -31,7 +31,12 @@ __all__ = ["aminmax_max", "aminmax_min", "dist", "kthvalue", "median_all", "medi
 __all__ += ["nanmedian_all", "nanmedian_dim", "nansum", "std_mean_mean", "std_mean_std"]
 __all__ += ["var_mean"]
 
-_no_bool = checks.refuse("median_cpu", "b")
+_no_bool = checks.refuse("median_out", "b")
+
+
+def _no_bool_elements(x: Any) -> None:
+    if x.size:
+        checks.refuse("median_cpu", "b")(x)
 
 
 def _middle(x: Value, ignores_nan: bool) -> Value:
@@ -43,13 +48,23 @@ def _middle(x: Value, ignores_nan: bool) -> Value:
     return flat[(valid - 1) // 2]
 
 
-@op("x.median()", tex=r"\operatorname{median} x", node="MedianBackward0", type_check=_no_bool)
+@op(
+    "x.median()",
+    tex=r"\operatorname{median} x",
+    node="MedianBackward0",
+    type_check=_no_bool_elements,
+)
 def median_all(x: Value) -> Value:
     """Return the element in the middle, the lower one of two; equal ones share the gradient."""
     return _middle(x, ignores_nan=False)
 
 
-@op("x.nanmedian()", tex=r"\operatorname{median} x", node="NanmedianBackward0", type_check=_no_bool)
+@op(
+    "x.nanmedian()",
+    tex=r"\operatorname{median} x",
+    node="NanmedianBackward0",
+    type_check=_no_bool_elements,
+)
 def nanmedian_all(x: Value) -> Value:
     """Return the element in the middle of those that are not nan."""
     return _middle(x, ignores_nan=True)

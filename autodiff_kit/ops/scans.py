@@ -109,7 +109,7 @@ for _extreme in (cummax, cummin):
 @op(
     "x.logcumsumexp(dim)",
     tex=r"\ln \textstyle\sum_{j \le i} e^{x_j}",
-    type_check=checks.refuse("logcumsumexp_cpu"),
+    type_check=checks.refuse("logcumsumexp_out_cpu"),
     layout="rows",
 )
 def logcumsumexp(x: Value, *, dim: int) -> Value:

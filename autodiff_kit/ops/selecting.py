@@ -40,8 +40,10 @@ __all__ += ["scatter_reduce", "take"]
 @op("take(x, index)", tex=r"x_I", dtypes="any", saved_as={"y": "index"}, layout="rows")
 def take(x: Value, index: Value) -> Value:
     """Take elements by their numbers, counted row by row."""
-    if index.dtype not in ("int64", "int32"):
+    if index.dtype != "int64":
         raise error("indexing.take_dtype", kind=tensor_type(index.dtype))
+    if index.size and not x.size:
+        raise error("indexing.take_of_nothing")
     if index.size and not -x.size <= index.min() <= index.max() < x.size:
         wrong = index[(index < -x.size) | (index >= x.size)] if index.ndim else index
         raise error("indexing.take_range", index=np.ravel(wrong)[0], size=x.size)

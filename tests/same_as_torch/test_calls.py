@@ -229,6 +229,26 @@ torch.load(1)
 torch.save(x, 1)
 x.max(0).value
 torch.topk(x, 1).argmax
+x.view(1, (2, 3))
+x.view((1, (2, 3)))
+x.view((2., 3))
+x.view(True, 6)
+x.reshape(3, 2.)
+x.reshape((True, 6))
+x.reshape(True)
+x.expand(2, None)
+x.expand(1, torch.tensor([2, 3]))
+x.repeat(1, torch.tensor(1.))
+torch.permute(x, (0., 1))
+x.flip(0, (1,))
+torch.tile(x, (True, 2))
+x.new_zeros(1, (2,))
+x.new_ones((2.,))
+x.new_empty(None)
+torch.zeros((2., 3))
+torch.full((True, 3), 1.)
+x.sum((1.,))
+x.requires_grad_().exp_(dim=1)
 """
 
 

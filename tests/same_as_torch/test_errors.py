@@ -834,6 +834,41 @@ del y.requires_grad
 del y.data
 """
 
+ORDER_OF_REFUSALS = """
+b.trace()
+b.view(1, 2, 1).trace()
+empty.kthvalue(1, 0)
+torch.zeros(2, 0).bool().kthvalue(1)
+F.embedding(i, a[0])
+F.embedding(i, m[0, 0], padding_idx=1)
+F.embedding(i, m[0], padding_idx=4)
+empty.t().hsplit(-1)
+m.vsplit(-2)
+z.repeat_interleave(2, 0)
+z.repeat_interleave(-2, 0)
+z.repeat_interleave(i[:1], 0)
+z.repeat_interleave(i[None], 0)
+b.median(0)
+b.median()
+b[0].nanmedian(0)
+i.logcumsumexp(0)
+empty.take(i)
+m.take(i.int())
+m.as_strided((-1, 2), (1, 2))
+m.as_strided((-1,), (-1,))
+torch.nn.RNN(3, 2)(empty)
+torch.nn.LSTM(3, 2, batch_first=True)(torch.ones(2, 0, 3))
+torch.meshgrid(m, d, indexing='ij')
+F.layer_norm(d, (2,), torch.ones(2))
+F.layer_norm(d, (3,), torch.ones(2))
+F.layer_norm(i, (2,), None, torch.ones(2))
+F.layer_norm(a, (2,), d, a)
+F.layer_norm(a, (2,), a, d)
+y.atanh_().sum().backward()
+y[1:].acosh_(); y.sum().backward()
+y.arcsinh_().sum().backward()
+"""
+
 GROUPS = (
     NOTHING_THERE,
     BACKWARD,
@@ -844,7 +879,7 @@ GROUPS = (
     VALUES,
     MAKING,
 )
-GROUPS += (SORTING_AND_STATISTICS, PARTS_AND_PLACES, PRODUCTS)
+GROUPS += (SORTING_AND_STATISTICS, PARTS_AND_PLACES, PRODUCTS, ORDER_OF_REFUSALS)
 
 
 PROGRAMS = [line for group in GROUPS for line in group.strip().split("\n")]
