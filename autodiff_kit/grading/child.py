@@ -58,6 +58,7 @@ _KNOWN: dict[type, str] = {
     if isinstance(kind, type) and issubclass(kind, BaseException)
 }
 KINDS = frozenset(_KNOWN.values())
+REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes time for each
 MOST_WRITES = 400_000  # for one call, or for all cells; each `print` makes two
 Emit = Callable[[Message], None]
 Ask = Callable[[int, Any], Any]
@@ -206,6 +207,8 @@ def _load(
                 for alias in statement.names:
                     flags |= getattr(__future__, alias.name, __future__.annotations).compiler_flag
             count += 1
+            if _does_nothing(statement):
+                continue
             is_given = given.repeats(statement)
             if count in skip:
                 failed(statement, _NO_TROUBLE)
@@ -220,6 +223,13 @@ def _load(
                 cause = _cause(error, failures)
                 failed(statement, described(error) if cause is None else cause)
     return failures
+
+
+def _does_nothing(statement: ast.stmt) -> bool:
+    """Tell whether a statement is a constant or `pass`: it need be neither announced nor run."""
+    if isinstance(statement, ast.Expr):
+        return isinstance(statement.value, ast.Constant)
+    return isinstance(statement, ast.Pass)
 
 
 def _cause(error: BaseException, failures: Failures) -> Trouble | None:
@@ -359,7 +369,7 @@ def answer(read: Callable[[int], bytes], request: Request, reply_to: int) -> Non
     secret = request["secret"].tobytes()
 
     def emit(message: Message) -> None:
-        data = wire.encode(message)
+        data = wire.encode(message, REPLY_ITEMS)
         if len(data) > limits["reply"] and (message["call"] >= 0 or message["call"] == ASKED):
             raise wire.WireError(f"The answer takes more than {limits['reply']:,} bytes.")
         data = wire.frame(secret[:TOKEN] + data)

@@ -24,7 +24,6 @@ from autodiff_kit.grading.notebook import MAX_CODE, lines_of
 
 __all__ = ["START", "order_of", "reply_of", "request_of", "supervise"]
 
-REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes time for each
 MAX_SOURCE = 4 * MAX_CODE + 2**16  # bytes of all cells, as they come back from being read
 READING = 2**22  # bytes a second, at the least: stored outputs take time to be passed over
 MAX_STOPS = 5  # statements of one submission that may end its process, and are then left out
@@ -296,7 +295,7 @@ class _Frames:
                 self.open = chunk is None
                 return None
             self.data += chunk
-        answer = wire.decode(message, limit, REPLY_ITEMS)
+        answer = wire.decode(message, limit, child.REPLY_ITEMS)
         places = (
             place,
             {child.READ: child.READ, child.LOADED: child.RUNNING}.get(place, child.ASKED),

@@ -24,6 +24,7 @@ globals()["__builtins__"] = dict(vars(builtins))
 
 MAX_DEPTH = 50
 MAX_ITEMS = 1_000_000  # a byte can stand for an object of many bytes
+_ARRAY_ITEMS = 4  # more than for a number: an array takes more time and memory
 MAX_DIMENSIONS = 16
 _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
 _CODES = {name: code for code, name in enumerate(_DTYPES)}
@@ -44,7 +45,7 @@ class WireError(ValueError):
     """A value that cannot be sent, or bytes that no honest sender makes."""
 
 
-def encode(value: Any) -> bytes:
+def encode(value: Any, items: int = MAX_ITEMS) -> bytes:
     """Return ``value`` as bytes.
 
     Parameters
@@ -52,22 +53,32 @@ def encode(value: Any) -> bytes:
     value : None, bool, int of 64 bits, float, str, list, tuple, dict with str keys, NumPy array
         Exactly these types: a subclass may behave as it likes, so it is refused. What NumPy and
         Python have of their own beside them is made one of them: a matrix, a range, a dict's views.
+    items : int
+        The most values to send, as `decode` counts them.
 
     Raises
     ------
     WireError
-        For anything else; the message names the type. Also beyond 50 levels or a million items.
+        For anything else; the message names the type. Also beyond 50 levels or so many items.
     """
     parts: list[bytes] = []
-    _write(value, parts, 0)
+    _write(value, parts, 0, _Room(items))
     return b"".join(parts)
 
 
-def _write(value: Any, parts: list[bytes], depth: int) -> None:
+class _Room:
+    """How many more values may be sent."""
+
+    def __init__(self, items: int) -> None:
+        self.items = self.left = items
+
+
+def _write(value: Any, parts: list[bytes], depth: int, room: _Room) -> None:
     if depth > MAX_DEPTH:
         raise WireError(f"The value is nested deeper than {MAX_DEPTH} levels.")
-    if len(parts) > 2 * MAX_ITEMS:
-        raise WireError(f"The value has more than {MAX_ITEMS:,} items.")
+    room.left -= 1
+    if room.left < 0:
+        raise WireError(f"The value has more than {room.items:,} items; an array counts as five.")
     kind = type(value)
     if value is None:
         parts.append(b"N")
@@ -84,20 +95,23 @@ def _write(value: Any, parts: list[bytes], depth: int) -> None:
     elif kind is list or kind is tuple:
         parts.append((b"l" if kind is list else b"t") + _COUNT.pack(len(value)))
         for item in value:
-            _write(item, parts, depth + 1)
+            _write(item, parts, depth + 1, room)
     elif kind is dict:
         parts.append(b"m" + _COUNT.pack(len(value)))
         for key, item in value.items():
             if type(key) is not str:
                 raise WireError(f"A dict key of type {type(key).__name__} cannot be sent: use str.")
             parts.append(_text(key))
-            _write(item, parts, depth + 1)
+            _write(item, parts, depth + 1, room)
     elif kind is np.ndarray or issubclass(kind, np.generic):
+        room.left -= _ARRAY_ITEMS
         parts.append(_array(value, b"a" if kind is np.ndarray else b"g"))
     elif kind is np.matrix or (kind is np.ma.MaskedArray and not np.ma.is_masked(value)):
+        room.left -= _ARRAY_ITEMS
         parts.append(_array(np.asarray(value), b"a"))
     elif kind in _VIEWS:
-        _write(list(value), parts, depth)
+        room.left += 1
+        _write(list(value), parts, depth, room)
     elif hasattr(kind, "__next__"):
         words = "gives its values only once: return a list of them, list(...)"
         raise WireError(f"A value of type {kind.__name__} {words}.")
@@ -212,7 +226,7 @@ class _Reader:
         raise WireError(f"No value starts with the byte {tag}.")
 
     def array(self, is_scalar: bool) -> Any:
-        self.items += 4  # an array takes more time and memory than a number
+        self.items += _ARRAY_ITEMS
         code, dimensions = self.take(2)
         if code >= len(_ORDER) or dimensions > MAX_DIMENSIONS or (is_scalar and dimensions):
             raise WireError("The array's head makes no sense.")

@@ -420,6 +420,27 @@ def test_too_much_memory_is_named_as_that(apart: Runner) -> None:
     assert one(apart, call("big")).status == "memory"
 
 
+def test_an_answer_of_too_many_arrays_is_refused_with_the_reason_and_ends_nothing(
+    apart: Runner,
+) -> None:
+    many = driver("return [np.array(1.0)] * 20_000")
+
+    replies = apart.run_calls("x = 1", [many, driver("return step.x")], LIMITS)
+
+    assert [reply.status for reply in replies] == ["refused", "ok"]
+    assert "more than 50,000 items" in replies[0].error
+
+
+def test_constants_which_need_not_be_run_count_where_a_statement_is_left_out(
+    apart: Runner,
+) -> None:
+    code = "0\n" * 5 + "pass\n" + "'text'\n...\nraise ValueError\nimport os; os._exit(1)\nx = 1"
+
+    (reply,) = apart.run_calls(code, [driver("return step.x")], LIMITS)
+
+    assert (reply.status, reply.value) == ("ok", 1)
+
+
 def test_a_loop_in_the_cells_ends_every_call_once(apart: Runner) -> None:
     start = time.monotonic()
 

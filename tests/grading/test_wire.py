@@ -161,9 +161,30 @@ def test_a_million_and_one_items_are_refused() -> None:
     count = wire.MAX_ITEMS + 1
 
     with pytest.raises(wire.WireError, match="items"):
-        wire.encode([None] * (2 * count))
+        wire.encode([None] * count)
     with pytest.raises(wire.WireError, match="items"):
         wire.decode(b"l" + struct.pack("<I", count) + b"N" * count, 2**30)
+
+
+@pytest.mark.parametrize(
+    ("value", "items"),
+    [
+        ([0] * 9, 10),
+        ({"a": 1, "b": ([], "text")}, 5),
+        ([np.zeros(3), np.float32(1.0)], 11),
+        (range(4), 5),
+        ({"a": 1, "b": 2}.values(), 3),
+        ([None], 2),
+    ],
+)
+def test_what_can_be_sent_and_what_can_be_read_have_equal_limits(value: object, items: int) -> None:
+    data = wire.encode([value], items + 1)
+
+    wire.decode(data, 10_000, items + 1)
+    with pytest.raises(wire.WireError, match="items"):
+        wire.encode([value, 0], items + 1)
+    with pytest.raises(wire.WireError, match="items"):
+        wire.decode(wire.encode([value, 0]), 10_000, items + 1)
 
 
 @pytest.mark.parametrize(
