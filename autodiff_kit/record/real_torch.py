@@ -97,13 +97,16 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
         torch.autograd.backward: inspect.signature(torch.autograd.backward),
         torch.autograd.grad: inspect.signature(torch.autograd.grad),
     }
+    # PyTorch itself sets it while it makes a new node of a view whose base has changed, and holds
+    # a lock of that view: who asks the view for its node then waits for ever.
+    set_hooks = torch.Tensor._backward_hooks.__set__
 
     class Calls(functions):  # type: ignore[misc]
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if recorder.at_work.depth:
+            if recorder.at_work.depth or func == set_hooks:
                 return func(*args, **kwargs)
             if func in backward:
                 recorder.settle()

@@ -4,6 +4,8 @@ Recording changes nothing of what a program computes, and no kind of tensor ends
 """
 
 import json
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -198,3 +200,29 @@ def test_a_mode_of_the_learners_does_not_see_what_the_recorder_reads() -> None:
 
     assert rec.note is None
     assert names == alone
+
+
+# Backward refuses both: a row that was changed in place is multiplied by another one, in place.
+REFUSED = """
+import torch
+import autodiff_kit as ak
+with ak.record(torch):
+    x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
+    b = x * 1
+    r = b[0]
+    {change}
+    r *= b[1]
+    try:
+        b.sum().backward()
+    except RuntimeError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("change", ["pass", "r[1] = 7"])
+def test_a_refusal_in_the_middle_of_backward_is_that_of_pytorch_alone(change: str) -> None:
+    # PyTorch makes a new node of a view then, holding a lock: to ask it for that waits for ever.
+    code = [sys.executable, "-c", REFUSED.format(change=change)]
+    done = subprocess.run(code, capture_output=True, text=True, check=True, timeout=120)
+
+    assert "has been modified by an inplace operation" in done.stdout
