@@ -18,6 +18,7 @@ from autodiff_kit.view.parameters import parameters_of, size_of
 from autodiff_kit.view.payload import GRADIENT, BoxText, Frame
 from autodiff_kit.view.rules import decided
 from autodiff_kit.view.subscripts import in_box
+from autodiff_kit.view.text import switched_off
 from autodiff_kit.view.values import parameter, shape_text, short
 from autodiff_kit.view.words import box_line, box_value
 
@@ -88,6 +89,8 @@ def _node_text(
         symbol = names.additions.get(node, "").strip()
         if names.modules.output(node):
             symbol = f"{made} {symbol}".rstrip()
+    if record["kind"] == "op" and (mode := switched_off(recording, node)):
+        symbol = f"{mode}: {symbol}" if record["name"] else ", ".join(filter(None, (mode, symbol)))
     picture = cells(record["value"]) if has_pictures and len(outputs) == 1 else None
     lines = [box_line(record["value"], picture)]
     if len(outputs) > 1:  # one node of PyTorch's

@@ -15,7 +15,7 @@ from autodiff_kit.view.payload import Explanation, Place
 from autodiff_kit.view.story_told import cause
 from autodiff_kit.view.words import sentence
 
-__all__ = ["explain", "in_sentences", "summary"]
+__all__ = ["explain", "in_sentences", "numbers_at", "summary"]
 
 ADVICE = "\n-> "  # before what this kit adds to a message
 
@@ -60,6 +60,15 @@ def summary(explanation: Explanation) -> str:
     """Return the step in one or two sentences: that the code stopped, and why."""
     reason = explanation["title"] or explanation["message"].split("\n")[0]
     return sentence(f"The code stopped here with {explanation['error']}: {reason}").replace("`", "")
+
+
+def numbers_at(explanation: Explanation) -> dict[str, list[int]]:
+    """Return which places are at which box, by number; none where the message says all there is."""
+    numbers: dict[str, list[int]] = {}
+    for number, place in enumerate(explanation["places"] if explanation["title"] else (), 1):
+        if place["node"] is not None:
+            numbers.setdefault(place["node"], []).append(number)
+    return numbers
 
 
 def in_sentences(explanation: Explanation) -> Iterator[str]:

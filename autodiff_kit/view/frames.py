@@ -265,5 +265,6 @@ class _Teller(ForwardSteps, BackwardSteps):
             changes[to] |= self._why(to, [box.heading, box_value(value)])
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
         only = next(iter(reached.values())) if len(reached) == 1 else None
-        self.add("fold", start, caption, where=box.where, edge=only, changes=changes, along=along)
+        where = None if box.is_repeated else box.where  # the head of a loop does not run now
+        self.add("fold", start, caption, where=where, edge=only, changes=changes, along=along)
         self.telling = None

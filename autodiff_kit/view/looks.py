@@ -114,7 +114,8 @@ def picture_style() -> tuple[str, str]:
         phase: dict(_VARIABLE.findall(blocks[f'.adk-root[data-phase="{phase}"]']))
         for phase in ("backward", "update")
     }
-    for value in (value for phase in phases.values() for value in phase.values()):
+    stopped = dict(_VARIABLE.findall(blocks[".adk-root.adk-stopped"]))
+    for value in (value for phase in (*phases.values(), stopped) for value in phase.values()):
         names |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
 
     def block(values: Mapping[str, str]) -> str:
@@ -122,15 +123,18 @@ def picture_style() -> tuple[str, str]:
 
     only_dark = {n: v for n, v in dark.items() if v != light[n]}
     only_light = {n: light[n] for n in only_dark}
-    of_phases = (
-        f'%s[data-phase="{phase}"]{{{"".join(f"--adk-{n}:{v};" for n, v in values.items())}}}'
-        for phase, values in phases.items()
+    of_states = (
+        f"%s{selector}{{{''.join(f'--adk-{n}:{v};' for n, v in values.items())}}}"
+        for selector, values in (
+            *((f'[data-phase="{phase}"]', values) for phase, values in phases.items()),
+            (" .adk-stopped", stopped),
+        )
     )
     text = (
         f"%s{{{block(light)}}}"
         f"@media (prefers-color-scheme:dark){{%s{{{block(only_dark)}}}}}"
         f'[data-jp-theme-light="true"] %s{{{block(only_light)}}}'
-        f'[data-jp-theme-light="false"] %s{{{block(only_dark)}}}' + "".join((*of_phases, *rules))
+        f'[data-jp-theme-light="false"] %s{{{block(only_dark)}}}' + "".join((*of_states, *rules))
     )
     text = re.sub(r"\s+", " ", text)
     scope = "adk-s" + sha256(text.encode()).hexdigest()[:8]

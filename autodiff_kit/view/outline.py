@@ -80,6 +80,11 @@ class Box:
         return self.part is not None and self.part.kind == "rounds"
 
     @property
+    def is_repeated(self) -> bool:
+        """Return whether it stands for one round of a loop, or more."""
+        return self.part is not None and self.part.kind in ("iteration", "rounds")
+
+    @property
     def heading(self) -> str:
         """Return ``"iterations 2 to 499 of for i in range(500)"``, or ``"net.0 (Linear)"``."""
         title = f"{self.title}, {self.count}" if self.count.startswith("call") else self.title

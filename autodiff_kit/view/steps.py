@@ -19,6 +19,7 @@ from autodiff_kit.record.events import (
     RecordingData,
     ScopeRecord,
     Value,
+    Where,
 )
 from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.chips import parts_of
@@ -81,12 +82,15 @@ class Steps:
         self.calls = numbered_calls(recording["scopes"])
         self.values: dict[int, Value] = {}  # tensors that were changed in place
         self.operands: dict[int, dict[int, Value]] = {}  # op -> its inputs that were changed before
+        self.running: tuple[int, Where | None] = -1, None  # the next place that runs, and its event
         self.pass_where: Any = None  # the line that called backward
         self.roots: dict[int, Value] = {}
         self.waiting: dict[int, Value] = {}  # node -> its gradient so far
         self.whole: dict[int, Value] = {}  # gradients as the inspector has them
         self.parts: dict[int, list[str | list[str]]] = {}  # node -> what they are the sums of
         self.sent: Counter[tuple[int, str, int]] = Counter()
+        # Node -> by arrow, what has come along it, and as it is written: what adds up in its box.
+        self.brought: dict[int, dict[str, tuple[Value, str]]] = {}
         self.arrivals: Counter[int] = Counter()  # node -> contributions so far
         self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs
         self.passed: dict[str, str] = {}  # arrow that a gradient came back along -> where it leads
@@ -134,7 +138,7 @@ class Steps:
             "kind": kind,
             "node": None if node is None else self.outline.box_of[node].id,
             "edge": edge,
-            "where": where,
+            "where": where or self._running(),
             "caption": sentence(caption),
             "set": fields,
         }
@@ -142,6 +146,21 @@ class Steps:
             frame["along"] = dict(along)
         self.frames.append(frame)
         return frame
+
+    def _running(self) -> Where | None:
+        """Return the place that runs, for a step without an expression of its own; None if none."""
+        if self.phase == "backward":
+            place: Where | None = self.pass_where
+            return place
+        if self.at > self.running[0]:
+            self.running = len(self.events), None
+            for at in range(self.at, len(self.events)):
+                event: Any = self.events[at]
+                made = self.nodes[event["node"]] if event["kind"] in ("leaf", "op") else event
+                if made.get("where") is not None:
+                    self.running = at, made["where"]
+                    break
+        return self.running[1]
 
     def picture(self, value: Value, *, on_arrow: bool = False) -> str | None:
         """Draw a small matrix or vector for a box, or an arrow, where there is room for it."""

@@ -13,7 +13,7 @@ from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.steps import Value
 from autodiff_kit.view.steps_slopes import SlopeSteps
 from autodiff_kit.view.values import grid
-from autodiff_kit.view.words import IN_A_BOX, box_line, box_value
+from autodiff_kit.view.words import IN_A_BOX, box_line, box_value, sum_texts
 
 __all__ = ["BEFORE", "ArrivalSteps"]
 
@@ -51,15 +51,21 @@ class ArrivalSteps(SlopeSteps):
             self.whole[node] = value
         return fields
 
-    def _why(self, node: int, *parts: str | list[str], before: Value | None = None) -> Fields:
+    def _why(
+        self,
+        node: int,
+        *parts: str | list[str],
+        before: str | None = None,
+        total: str | None = None,
+    ) -> Fields:
         """Note parts of a gradient; return the rows that say what it is the sum of."""
         if self.outline.box_of[node].kind == "fold":
             return {}
         own = self.parts.setdefault(self.groups.get(node, (node,))[0], [])
         own += parts
-        rows = [*own] if before is None else [[BEFORE, box_value(before)], *own]
+        rows = [*own] if before is None else [[BEFORE, before], *own]
         if len(rows) > 1 and node not in self.groups:
-            rows.append(["sum", box_value(self.whole[node])])
+            rows.append(["sum", total or box_value(self.whole[node])])
         return {"why": rows}
 
     def _arrived(self, node: int, text: str | None = None) -> Fields:
@@ -83,3 +89,24 @@ class ArrivalSteps(SlopeSteps):
     def _total(self, node: int, text: str) -> Fields:
         """Return the field for what the parts of a gradient add up to, if they are shown so."""
         return {"total": text} if self.outline.box_of[node].id in self.in_parts else {}
+
+    def _bring(self, node: int, edge: str | None, part: Value) -> None:
+        """Note what has come along an arrow into a box that shows what adds up."""
+        if edge is not None and self.outline.box_of[node].id in self.in_parts:
+            self.brought.setdefault(node, {})[edge] = part, box_value(part)
+
+    def _sum(self, node: int, *values: Value) -> tuple[list[str], dict[str, Fields]]:
+        """Return how values are written that the parts of a gradient lead to; the sum comes last.
+
+        With as many digits as it takes for all to add up; and what changes of the parts for that.
+        """
+        brought = self.brought.get(node)
+        if not brought:
+            return [box_value(value) for value in values], {}
+        texts = sum_texts(*(part for part, _ in brought.values()), *values)
+        along: dict[str, Fields] = {}
+        for (edge, (part, before)), text in zip([*brought.items()], texts, strict=False):
+            brought[edge] = part, text
+            if text != before:
+                along[edge] = {"arrived": text, "whole": text}
+        return texts[len(brought) :], along

@@ -56,6 +56,7 @@ class BackwardSteps(ArrivalSteps):
         self.roots = dict(zip(event["roots"], event["seed"], strict=True))
         self.waiting = dict(self.roots)
         self.sent.clear()
+        self.brought.clear()
         self.arrivals.clear()
         self.accumulated = []
         visited, nodes = set(self.roots), set(self.roots)
@@ -137,7 +138,8 @@ class BackwardSteps(ArrivalSteps):
             caption = f"Next comes {name}: its gradient is complete{all_in}, {a_value(g)}"
         fields = self._arrived(node)
         if waited is not None and waited["data"] != g["data"]:
-            fields |= self._total(node, f"= {box_value(waited)} → {box_value(g)}")
+            (total,), _ = self._sum(node, waited)
+            fields |= self._total(node, f"= {total} → {box_value(g)}")
             self.parts[node] = []
             fields |= self._why(node, ["after a hook", box_value(g)])
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
@@ -165,6 +167,7 @@ class BackwardSteps(ArrivalSteps):
             along = {e: {**fields, "map": to_come} for e, fields in along.items()}
         if total is None:
             self.waiting[to] = after
+        self._bring(to, edge, after)
         part = edge if edge in along else [self._called(node), box_value(after)]
         if total is None and not spread:
             changes[to] = self._arrived(to)
@@ -199,9 +202,10 @@ class BackwardSteps(ArrivalSteps):
             added = None if waited is None else sum_of(waited, after, total)
             caption = f"{name} is used more than once, so its gradients add up"
             caption += f": {added}" if added else f" to {a_value(total)}"
-            changes = {to: self._arrived(to, added) | self._total(to, f"= {box_value(total)}")}
-            changes[to] |= self._why(to, part)
-            self.add("add", to, caption, changes=changes, **about)
+            (in_all,), along = self._sum(to, total)
+            changes = {to: self._arrived(to, added) | self._total(to, f"= {in_all}")}
+            changes[to] |= self._why(to, part, total=in_all)
+            self.add("add", to, caption, changes=changes, along=along, **about)
 
     def _summed(self, copies: Value, total: Value) -> Fields:
         """Return what an arrow shows once broadcasting is undone: the sum, and what adds up."""
@@ -289,25 +293,27 @@ class BackwardSteps(ArrivalSteps):
         """Tell what a leaf's .grad becomes."""
         node, before, grad = event["node"], event["before"], event["grad"]
         name = self._grad_of(node)
-        text = None
+        text = held = None
+        (in_all,), along = self._sum(node, grad)
         if before is None:
             caption = f"{name}: nothing before, now {a_value(grad)}"
         else:
             text = sum_of(before, event["g"], grad)
+            (held, in_all), along = self._sum(node, before, grad)
             caption = f"{name} holds {a_value(before)} from before, and gradients add up"
             caption += f": {text}" if text else f" to {a_value(grad)}"
         self.grads[node] = grad
         self.accumulated.append(node)
         fields = self._shown(node, "grad", grad, text)
-        fields |= self._why(node, before=before)
-        if before is not None:
-            fields |= self._total(node, f"+ {box_value(before)} {BEFORE} = {box_value(grad)}")
+        fields |= self._why(node, before=held, total=in_all)
+        if held is not None:
+            fields |= self._total(node, f"+ {held} {BEFORE} = {in_all}")
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         if before is not None and (read := self.gradients.get(node)) is not None:
             self.values[read] = grad
             changes[read] = the_value(grad, self.picture(grad))
         where = self.nodes[node]["where"]
-        self.add("accumulate", node, caption, where=where, changes=changes, g=grad)
+        self.add("accumulate", node, caption, where=where, changes=changes, g=grad, along=along)
 
     def gradient(self, event: Gradient) -> None:
         """Tell that a .grad was cleared, set or changed in place, by no backward pass."""

@@ -22,7 +22,15 @@ from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.steps import FORWARD, UPDATE, Steps
 from autodiff_kit.view.subscripts import subscript
-from autodiff_kit.view.text import PART_GRADIENT, line_of, no_saved, number, saved_name, where_made
+from autodiff_kit.view.text import (
+    PART_GRADIENT,
+    line_of,
+    no_saved,
+    number,
+    saved_name,
+    switched_off,
+    where_made,
+)
 from autodiff_kit.view.values import grid, parameter, short
 from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence, the_value
 
@@ -220,13 +228,12 @@ class ForwardSteps(Steps):
         if record["op"] in OVERWRITING:  # `w.fill_(0.)` reads no w
             later = self.events[self.at + 1 : self.at + 3]
             used += [e["node"] for e in later if e["kind"] == "modified"]
-        needs_grad = any(self.nodes[n]["requires_grad"] for n in used)
-        dtype, mode = record["value"]["dtype"], record.get("mode", "no_grad")
-        if not needs_grad:
+        dtype = record["value"]["dtype"]
+        if not any(self.nodes[n]["requires_grad"] for n in used):
             why = "no input requires a gradient"
         elif not self.ops[str(record["op"])]["rules"]:
             why = f"{word(str(record['op']))} has no gradient"
-        elif mode != "grad":
+        elif mode := switched_off(self.recording, node, used):
             why = f"{self._switch if mode == 'no_grad' else mode} switches gradients off"
         elif not dtype.startswith(("float", "bfloat", "complex")):
             why = f"a tensor of dtype {dtype} has no gradient"

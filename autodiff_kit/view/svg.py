@@ -18,11 +18,11 @@ from textwrap import wrap
 from autodiff_kit.view.chips import SLOT, chip_svg, slot_svg, slot_width
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.enclosures_svg import frames_svg
-from autodiff_kit.view.explanation import in_sentences
+from autodiff_kit.view.explanation import in_sentences, numbers_at
 from autodiff_kit.view.heat import map_size
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
-from autodiff_kit.view.payload import GRADIENT, BoxText, Fields, State
+from autodiff_kit.view.payload import GRADIENT, BoxText, Explanation, Fields, State
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 from autodiff_kit.view.training import link_svg
 
@@ -38,6 +38,7 @@ CORNER = 9  # px, radius where an arrow turns
 RADIUS = {"leaf": 20, "op": 6, "fold": 6}
 STACK = (4, 8)  # px by which the sheets behind a folded box are shifted
 PLUS = 20  # px, a sign between two slots
+MARK, NEXT_NUMBER = 20, 16  # px, the disk of a place's number; for each further one
 CAPTION_CHARACTER = 6.9  # px, 13 px proportional font, generous
 
 
@@ -91,13 +92,17 @@ def base_svg(picture: Drawn) -> str:
 
     Nodes carry ``data-node``, arrows ``data-edge``; everything is there, nothing is hidden.
     """
-    return graph_svg(picture, None)
+    explained = (frame.get("explanation") for frame in picture.frames)
+    return graph_svg(picture, None, next(filter(None, explained), None))
 
 
-def graph_svg(picture: Drawn, state: State | None) -> str:
+def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | None = None) -> str:
+    """Return the graph at a step, or at all steps; with the numbers of an error's places."""
+    numbers = numbers_at(explanation) if explanation else {}
     shown = None if state is None else {n for n, box in state["nodes"].items() if not box["hidden"]}
     behind, titles = frames_svg(picture.opened_parts, picture.layout.frames, shown)
-    parts = ["<g>", *behind]
+    stopped = ' class="adk-stopped"' if state and explanation else ""  # else a browser says when
+    parts = [f"<g{stopped}>", *behind]
     labels: list[str] = [*titles]  # they lie over all arrows
     heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
     widest: dict[str, float] = {}  # of their labels
@@ -159,11 +164,26 @@ def graph_svg(picture: Drawn, state: State | None) -> str:
         fields = None if state is None else state["nodes"][box.id]
         if not (fields and fields["hidden"]):
             ghost = " adk-ghost" * text["ghost"]
-            classes = f"adk-node adk-{box.kind}{ghost}{_state_classes(fields)}"
+            fault = " adk-fault" * (box.id in numbers)
+            classes = f"adk-node adk-{box.kind}{ghost}{fault}{_state_classes(fields)}"
             at = f'transform="translate({pixels(x)},{pixels(y)})"'
             inside = _box(box.kind, box.id, size, text, state)
             parts.append(f'<g class="{classes}" data-node="{box.id}" {at}>{inside}</g>')
+            if fault:
+                over.append(_fault_mark(x, y, numbers[box.id]))
     return "".join((*parts, *over, "</g>"))
+
+
+def _fault_mark(x: float, y: float, numbers: Sequence[int]) -> str:
+    """Return the numbers of an error's places, on a disk at the corner of the box they are at."""
+    width = MARK + NEXT_NUMBER * (len(numbers) - 1)
+    left, top = max(1.0, x + 8 - width), max(1.0, y - 16)  # all of it in the picture
+    return (
+        f'<g class="adk-fault-mark" aria-hidden="true"><rect x="{pixels(left)}" '
+        f'y="{pixels(top)}" width="{width}" height="{MARK}" rx="{MARK / 2:g}"/>'
+        f'<text x="{pixels(left + width / 2)}" y="{pixels(top + 14.5)}" text-anchor="middle">'
+        f"{' '.join(map(str, numbers))}</text></g>"
+    )
 
 
 def _box(kind: str, name: str, size: Size, text: BoxText, state: State | None) -> str:
@@ -345,7 +365,7 @@ def still_svg(picture: Drawn, step: int = -1, *, caption: bool = False) -> str:
     words = sentences if caption else [picture.note] * bool(picture.note)
     width = max(picture.layout.width, 220.0 if words else 60.0)
     height = picture.layout.height
-    body = graph_svg(picture, state)
+    body = graph_svg(picture, state, explanation)
     if words:
         room = max(20, int((width - 24) / CAPTION_CHARACTER))
         for line in (line for text in words for line in wrap(text, room)):

@@ -34,7 +34,7 @@ __all__ = [
     "saved_name",
     "to_text",
 ]
-__all__ += ["line_of", "what", "where_made"]
+__all__ += ["line_of", "switched_off", "what", "where_made"]
 
 PART_GRADIENT = "gradient from backward"  # what the recorder calls a .grad that the code reads
 
@@ -219,6 +219,19 @@ def _size(what: str, size: int) -> str:
     if size:
         return f" ({memory(size)})"
     return "" if what.startswith("the number ") else " (in the same storage)"
+
+
+def switched_off(recording: RecordingData, node: int, operands: Sequence[int] | None = None) -> str:
+    """Return the mode for which alone an op is not recorded, ``"no_grad"``; "" if there is none."""
+    record = recording["nodes"][node]
+    if record["recorded"] or record["op"] == "detach":
+        return ""
+    if operands is None:
+        operands = [i["node"] for i in record["inputs"] if "node" in i]
+    requires_grad = any(recording["nodes"][n]["requires_grad"] for n in operands)
+    mode = record.get("mode", "no_grad")
+    has_rules = recording["ops"][str(record["op"])]["rules"]
+    return mode if requires_grad and has_rules and mode != "grad" else ""
 
 
 def no_saved(recording: RecordingData, node: int) -> str:

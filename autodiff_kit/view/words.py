@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from math import isfinite
+from struct import pack, unpack
 
 from autodiff_kit.record.events import Value
 from autodiff_kit.view.heat import IN_A_LINE
@@ -30,6 +31,7 @@ __all__ = [
     "sentence",
     "spoken",
     "sum_of",
+    "sum_texts",
     "the_value",
 ]
 
@@ -143,30 +145,37 @@ def sum_of(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) ->
     first, second, third = short(before), short(added), short(total)
     if first is None or second is None or third is None:
         return None
-    if not before["shape"] and before["data"] and "." in first:
-        first, second, third = _exactly(before, added, total)
+    first, second, third = sum_texts(before, added, total)
     second = f"({second})" if second.startswith("-") else second
     text = f"{first} + {second} = {third}"
     return text if len(text) <= limit else None
 
 
-def _exactly(*values: Value) -> list[str]:
-    """Return two numbers and their sum with as many digits as it takes for them to add up.
+def sum_texts(*values: Value) -> list[str]:
+    """Return values and, last, their sum; numbers with as many digits as it takes to add up.
 
     As in ``264.556 + 264.556 = 529.112``, where four digits would be 264.56 + 264.56 = 529.11.
     """
-    floats = [float(value["data"][0]) for value in values]
+    plain = [box_value(value) for value in values]
+    if values[0]["shape"] or not values[0]["data"] or "." not in plain[0]:
+        return plain
+    floats = [_exactly(value) for value in values]
     texts = [number(value) for value in floats]
-    for digits in range(6, 9):
-        first, second, total = map(float, texts)
-        if not isfinite(total) or abs(first + second - total) <= 1e-9 * abs(total):
-            break
+    for digits in range(6, 11):  # a float32 has no more than 9
+        *parts, total = map(float, texts)
+        if not isfinite(total) or abs(sum(parts) - total) <= 1e-9 * abs(total):
+            return texts
         texts = [
             number(value) if value == int(value) else f"{value:.{digits}g}" for value in floats
         ]
-    else:
-        texts = [number(value) for value in floats]
-    return texts
+    return plain
+
+
+def _exactly(value: Value) -> float:
+    """Return the number that is there: of a float32, a recording has as many digits as name it."""
+    floating = float(value["data"][0])
+    is_single = value["dtype"] == "float32"
+    return float(unpack("f", pack("f", floating))[0]) if is_single else floating
 
 
 def dimensions(wide: Sequence[int], narrow: Sequence[int]) -> str:

@@ -9,6 +9,7 @@ import pytest
 import autodiff_kit as ak
 from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
+from tests.record import cells
 
 pytestmark = pytest.mark.browser
 
@@ -104,9 +105,30 @@ def test_a_gradient_is_the_same_kind_of_table_as_the_value_and_so_are_the_parts_
             ["1.", "-2.", "3.", "4.", "-5.", "6."],
             ["1.", "-2.", "3.", "4.", "-5.", "6."],
             ["1.", "1.", "1.", "1.", "1.", "1."],
-            ["3.", "-3.", "7.", "9.", "-9.", "13."],
         ]
     )
+    total = seen.root.locator(".adk-fact-why .adk-row-sum")
+    assert total.inner_text().split() == ["sum", "the", "gradient", "above"]  # drawn once
+
+
+def test_why_a_small_matrix_with_two_uses_has_its_gradient_is_in_sight(
+    tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+) -> None:
+    w = ak.tensor([[1.5, -2.25, 3.0], [3.0, 4.5, 0.5], [-5.0, 6.0, 7.0]], requires_grad=True)
+    c = ak.tensor([[0.5], [0.25], [-1.5]])
+    page = desk(width=1400, height=900).page
+    picture = page_of(lambda: (w * c + w * 2.0).sum().backward(), tmp_path, page)
+    seen = board(page)
+    seen.go(len(picture.frames) - 2)  # w.grad
+
+    body = seen.root.locator(".adk-inspector-body")
+    height = body.evaluate("""e => {
+      const end = e.lastElementChild.getBoundingClientRect().bottom;
+      return end + parseFloat(getComputedStyle(e).paddingBottom) - e.getBoundingClientRect().top;
+    }""")
+
+    assert seen.root.locator(".adk-fact-why .adk-matrix").count() == 2
+    assert height <= 362  # px, what JupyterLab's own bars leave of 900 px
 
 
 def test_a_tensor_of_three_dimensions_is_one_table_for_each_slice(
@@ -138,3 +160,43 @@ def test_a_gradient_that_is_cleared_is_called_so(
     assert gradient.inner_text() == "not yet"
     seen.go(len(picture.frames) - 1)
     assert gradient.inner_text() == "cleared"
+
+
+FIRST_LINE = """e => {  // px of the first line in sight that are above the pane
+  const top = e.getBoundingClientRect().top;
+  const lines = [...e.querySelectorAll(".adk-line")].map((line) => line.getBoundingClientRect());
+  return Math.max(0, top - lines.find(({ bottom }) => bottom > top + 1).top);
+}"""
+
+
+def test_folded_steps_of_backward_light_its_line_and_the_code_begins_with_a_whole_one(
+    tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+) -> None:
+    source = (
+        "# a line\n" * 20 + "model = torch.nn.Linear(2, 1)\n"
+        "opt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "for epoch in range(8):\n"
+        "    loss = model(torch.ones(4, 2)).square().mean()\n"
+        "    opt.zero_grad()\n"
+        "    loss.backward()\n"
+        "    opt.step()\n" + "# a line\n" * 20
+    )
+    picture = build(cells.run(source))
+    page = desk().page
+    page.goto(to_html(picture.payload(), tmp_path / "steps.html").as_uri())
+    seen = board(page)
+    pane = seen.root.locator(".adk-source-body")
+    folded = [
+        k for k, f in enumerate(picture.frames) if (f["phase"], f["kind"]) == ("backward", "fold")
+    ]
+
+    assert folded
+    for step in (0, *folded, seen.last, *reversed(folded)):
+        seen.go(step)
+        assert pane.evaluate(FIRST_LINE) < 1
+        if step in folded:
+            assert seen.lit == "loss.backward()"
+            assert pane.locator(".adk-lit").first.evaluate(
+                "e => e.getBoundingClientRect().bottom <= "
+                "e.closest('.adk-source-body').getBoundingClientRect().bottom"
+            )

@@ -138,6 +138,16 @@ test("scrolling goes just far enough, and a little more", () => {
   assert.equal(kit.scrolled(100, 200, 300, 320, 40), 160);
 });
 
+test("scrolling leaves no line cut in half above, and what is lit in sight", () => {
+  const tops = Array.from({ length: 40 }, (_, line) => 30 + 22 * line);
+  for (let line = 0; line < 40; line += 1) {
+    const to = kit.toWholeLines(tops, 0, 210, tops[line], tops[line] + 22, 44);
+    assert.ok(to === 0 || tops.includes(to), `line ${line}: ${to}`);
+    assert.ok(to <= tops[line] && tops[line] + 22 <= to + 210);
+  }
+  assert.equal(kit.toWholeLines(tops, 250, 210, 272, 294, 44), 250); // in sight: nothing moves
+});
+
 test("scrolling never goes before the beginning", () => {
   assert.equal(kit.scrolled(100, 200, 10, 30, 40), 0);
 });

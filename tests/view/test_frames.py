@@ -1,18 +1,22 @@
 """The steps, and the words they are told in."""
 
 import re
+from decimal import Decimal
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import record
+from autodiff_kit.view import build
 from autodiff_kit.view.frames import frames
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import outline
 from autodiff_kit.view.values import grid, short
 from autodiff_kit.view.words import memory, sentence
 from tests.invariants.running import run
+from tests.record import cells
 from tests.view import recordings
 
 
@@ -483,3 +487,63 @@ def test_what_an_earlier_pass_has_left_on_other_arrows_is_marked_as_earlier() ->
     assert steps[second]["along"] == {edge: {"earlier": True} for edge in passed}
     later = {edge for step in steps[second + 1 :] for edge in step.get("along", {})}
     assert not later & passed
+
+
+@pytest.mark.parametrize("factor", ["16.2652", "16.27", "3.3334"])
+def test_the_parts_in_a_box_have_the_digits_it_takes_for_them_to_add_up(factor):
+    tape = cells.run(
+        f"x = torch.tensor(16.265178, requires_grad=True)\n(x * x * {factor}).backward()"
+    )
+    steps = build(tape).frames
+    added = next(f for f in steps if f["kind"] == "add")
+    arrived = {}
+    for step in steps[: steps.index(added) + 1]:
+        for edge, fields in step.get("along", {}).items():
+            arrived[edge] = fields.get("arrived", arrived.get(edge))
+    fields = next(f for f in added["set"].values() if f.get("total"))
+    rows = fields["why"]
+
+    total = Decimal(fields["total"].removeprefix("= "))
+    assert sum(Decimal(arrived[edge]) for edge in rows[:2]) == total
+    assert rows[-1] == ["sum", str(total)]
+    assert f"{arrived[rows[0]]} + {arrived[rows[1]]} = {total}" in added["caption"]
+    exact = 2 * np.float32(16.265178) * np.float32(factor)
+    assert float(total) == pytest.approx(exact, rel=1e-6)
+
+
+def test_a_step_without_an_expression_of_its_own_lights_the_line_that_runs():
+    source = (
+        "model = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU(), torch.nn.Linear(3, 1))"
+        "\nopt = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+        "x = torch.ones(8, 2)\n"
+        "for epoch in range(8):\n"
+        "    loss = model(x).square().mean()\n"
+        "    opt.zero_grad()\n"
+        "    loss.backward()\n"
+        "    opt.step()\n"
+    )
+    lines = [f"{step['where'][1]} {step['caption']}" for step in build(cells.run(source)).frames]
+
+    inside = [line for line in lines if "Backward runs through iteration" in line]
+    gained = [line for line in lines if "their gradients are accumulated" in line]
+    assert inside and gained
+    assert {line[0] for line in inside + gained} == {"7"}  # loss.backward()
+    made = next(line for line in lines if "Parameters of model: drawn" in line)
+    assert made[0] == "5"  # model(x) asks for them
+
+
+def test_a_box_that_only_a_mode_keeps_out_of_the_graph_names_the_mode():
+    source = (
+        "w = torch.tensor(1.0, requires_grad=True)\n"
+        "(w * 2).backward()\n"
+        "with torch.no_grad():\n"
+        "    w -= 0.1 * w.grad\n"
+        "    y = w * 3\n"
+        "    z = y * 4\n"
+    )
+    texts = {text["name"]: text["symbol"] for text in build(cells.run(source)).texts}
+
+    assert texts["w - 0.1 * w.grad"] == "no_grad"
+    assert texts["y"] == "no_grad: w * 3"
+    assert texts["0.1 * w.grad"] == ""  # w.grad requires no gradient: any mode would do
+    assert texts["z"] == "y * 4"

@@ -14,7 +14,7 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import Recording, record
-from autodiff_kit.view import build
+from autodiff_kit.view import build, still_svg
 from autodiff_kit.view.story import Story, story
 from autodiff_kit.view.text import to_text
 from tests.record.cells import cell
@@ -195,6 +195,38 @@ def test_the_picture_has_each_place_in_code_and_words_and_is_the_same_again(sour
     titles = [t.text or "" for t in tree.iter() if t.get("class") == "adk-story-title"]
     assert " ".join(titles) == found.title
     assert "How to fix it" in texts
+
+
+@pytest.mark.parametrize("name", ["freed", "changed", "changed twice", "no_grad", "carried"])
+def test_the_still_of_the_step_that_stops_has_each_place_at_its_box(name: str) -> None:
+    picture = build(recorded(STORIES[name][0]))
+    places = picture.frames[-1]["explanation"]["places"]
+    boxes = {
+        box.id: at for box, at in zip(picture.outline.boxes, picture.layout.positions, strict=True)
+    }
+
+    root = ElementTree.fromstring(still_svg(picture))
+    groups = {e.get("data-node"): e for e in root.iter() if e.get("data-node")}
+    marks = [e for e in root.iter() if e.get("class") == "adk-fault-mark"]
+
+    by_box: dict[str, list[str]] = {}
+    for n, place in enumerate(places, 1):
+        if place["node"] is not None:
+            by_box.setdefault(place["node"], []).append(str(n))
+    assert {box for box, e in groups.items() if "adk-fault" in e.get("class").split()} == {*by_box}
+    assert sorted(mark[1].text for mark in marks) == sorted(map(" ".join, by_box.values()))
+    for mark in marks:
+        left, top, width, height = (float(mark[0].get(k)) for k in ("x", "y", "width", "height"))
+        x, y = boxes[next(b for b, n in by_box.items() if " ".join(n) == mark[1].text)]
+        assert left >= 0 <= top  # all of it is in the picture
+        assert left <= x + 8 <= left + width + 8 and top <= y <= top + height  # at the corner
+    assert "adk-fault" not in still_svg(picture, 0).partition("</style>")[2]
+
+
+def test_an_error_that_is_not_about_the_graph_has_no_marks_in_its_still() -> None:
+    picture = build(recorded(X + "y = x * x\ntorch.ones(2) @ torch.ones(3)"))
+
+    assert "adk-fault" not in still_svg(picture).partition("</style>")[2]
 
 
 def test_a_story_says_versions_as_the_message_does() -> None:

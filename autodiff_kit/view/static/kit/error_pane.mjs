@@ -6,17 +6,6 @@ import { make, scrolling } from "./dom.mjs";
 /** Words in which code stands between backticks. */
 const withCode = (words) => words.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
 
-/** Which numbers stand at a place or a node: several, where several places are the same; none for a lone one. */
-export function numbersAt(explanation, key) {
-  const numbers = new Map();
-  const places = explanation?.title ? explanation.places : [];
-  places.forEach((place, i) => {
-    const at = key(place);
-    if (at != null) numbers.set(at, [...(numbers.get(at) ?? []), i + 1]);
-  });
-  return numbers;
-}
-
 /** The explanation; `go` is asked to show a place in the code and in the graph. */
 export function errorPane(payload, explanation, go) {
   const { error, title, places, fix, message } = explanation;

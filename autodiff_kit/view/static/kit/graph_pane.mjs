@@ -1,7 +1,6 @@
 // The pane with the graph: Python's drawing, classes toggled on it. Read next: transport.mjs.
 
 import { attribute, button, drawing, enlargement, make, SVG } from "./dom.mjs";
-import { numbersAt } from "./error_pane.mjs";
 import { besideStrip, overview } from "./overview.mjs";
 import { firstView, fitted, held, isReadable, MARGIN, placed, readable, revealed, together, ZOOM, zoomed } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
@@ -299,23 +298,6 @@ export function graphPane(payload, still, pick) {
         text.textContent = words;
         const width = words ? textWidth(words) + 2 * INSET : 0;
         attribute(rect, { x: -width / 2, width });
-      }
-    },
-    /** Write the numbers of an explanation's places at their nodes; seen at the step that stops. */
-    number(explanation) {
-      for (const [id, numbers] of numbersAt(explanation, ({ node }) => node)) {
-        if (!nodes[id]) continue;
-        const { x, y } = nodes[id].rect;
-        const width = 20 + (numbers.length - 1) * 16;
-        const group = attribute(document.createElementNS(SVG, "g"), { class: "adk-fault-mark", "aria-hidden": "true" });
-        const disk = document.createElementNS(SVG, "rect");
-        attribute(disk, { x: x + 8 - width, y: y - 16, width, height: 20, rx: 10 });
-        const text = document.createElementNS(SVG, "text");
-        attribute(text, { x: x + 8 - width / 2, y: y - 1.5, "text-anchor": "middle" });
-        text.textContent = numbers.join(" ");
-        group.append(disk, text);
-        layer.append(group);
-        nodes[id].group.classList.add("adk-fault");
       }
     },
     /** Mark what frame k is about and keep it in sight. */

@@ -90,7 +90,9 @@ export function inspectorPane(payload, { unpin, visit, open }) {
       const [words, number] = Array.isArray(part) ? part : [from[part], arrived];
       const look = part === now ? "adk-row-now" : words === "sum" ? "adk-row-sum" : "";
       const columns = [make("th", { scope: "row" }, unbroken(words)), make("td", {}, unbroken(product)), make("td")];
-      write(columns[2], words === "sum" ? (fields.gradient ?? number) : (edges[part]?.whole ?? number));
+      const whole = words === "sum" ? fields.gradient : edges[part]?.whole; // of a number: with the digits of a sum
+      const isAbove = words === "sum" && whole && pictures(whole); // too large to be drawn twice
+      write(columns[2], isAbove ? "the gradient above" : whole?.startsWith("[") ? whole : number);
       return make("tr", { class: look }, ...columns);
     });
     cells.why.replaceChildren(make("table", { class: "adk-uses" }, make("tbody", {}, ...rows)));

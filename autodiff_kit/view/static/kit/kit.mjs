@@ -77,7 +77,6 @@ function stepper(root, payload, host) {
     });
   if (explanation) inspector.element.append(explanation);
   source.number(failure);
-  graph.number(failure);
   const [caption, captionBox] = steadyText("caption", captions, { "aria-live": "polite" });
   const stage = make("div", { class: "adk-stage" });
   stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element, divider(stage));

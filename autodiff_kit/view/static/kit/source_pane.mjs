@@ -1,8 +1,7 @@
 // The pane with the learner's code. Read next: inspector_pane.mjs.
 
-import { covers, scrolled, segments, sideways } from "./code.mjs";
+import { covers, segments, sideways, toWholeLines } from "./code.mjs";
 import { enlargement, make, scrolling } from "./dom.mjs";
-import { numbersAt } from "./error_pane.mjs";
 
 const LINE = 22; // px, height of a source line; kit.css says the same,
 const GUTTER = [38, 62]; // and the width of its number, which stays in sight; with that of a place beside it,
@@ -18,11 +17,12 @@ export function sourcePane(payload, pick) {
   body.append(sheet);
   const places = new Map(); // element -> [source, line, column]
   const tops = []; // source -> px of its first line, known without asking the browser to lay out
+  const wholes = [0]; // px where a line begins
   let top = 6;
   segments(payload).forEach((lines, s) => {
     const { name, first_line: first = 1 } = payload.sources[s];
     sheet.append(make("div", { class: "adk-source-name" }, name));
-    top += LINE + 4;
+    top += LINE + 2;
     tops.push(top);
     numbers.push([]);
     spans.push(
@@ -36,6 +36,7 @@ export function sourcePane(payload, pick) {
         const code = make("code", { class: "adk-code" }, ...row.map(({ element }) => element));
         numbers[s].push(number);
         sheet.append(make("div", { class: "adk-line" }, number, code));
+        wholes.push(top + l * LINE);
         return row;
       }),
     );
@@ -68,7 +69,7 @@ export function sourcePane(payload, pick) {
     scrolledTo = String(where);
     const [source, line, column, endLine, endColumn] = where;
     const y = tops[source] + (line - 1) * LINE;
-    const top = scrolled(sight.top, sight.h, y, y + (endLine - line + 1) * LINE, 2 * LINE);
+    const top = toWholeLines(wholes, sight.top, sight.h, y, y + (endLine - line + 1) * LINE, 2 * LINE);
     const x = (column ?? 0) * sight.advance;
     const end = endLine === line && endColumn != null ? endColumn * sight.advance : x;
     const left = sideways(sight.w - gutter, x, end, 2 * sight.advance);
@@ -83,16 +84,22 @@ export function sourcePane(payload, pick) {
       const advance = line ? line.getBoundingClientRect().width / [...line.textContent].length / enlargement(body) : 0;
       Object.assign(sight, { w: width, h: height, advance });
       scrolledTo = "";
+      const last = top - 6 - height; // the furthest it scrolls, but for what makes the first line in sight a whole one
+      sheet.style.paddingBottom = last > 0 ? `${(wholes.find((whole) => whole >= last) ?? last) - last}px` : "";
       const bar = body.offsetHeight - body.clientHeight; // where lines are too long even so
       return { width: Math.ceil(gutter + longest * advance) + AROUND.w, height: top + AROUND.h + bar };
     },
     /** Write the numbers of an explanation's places beside their lines; seen at the step that stops. */
     number(explanation) {
       for (const { where } of explanation?.places ?? []) if (where) add("adk-faulty", where);
-      for (const [place, marks] of numbersAt(explanation, ({ where }) => where && `${where[0]} ${where[1]}`)) {
-        const [source, line] = place.split(" ").map(Number);
-        numbers[source]?.[line - 1]?.prepend(make("span", { class: "adk-place-number" }, marks.join(" ")));
-      }
+      if (!explanation?.title) return; // a lone place has no number
+      explanation.places.forEach(({ where }, i) => {
+        const line = where && numbers[where[0]]?.[where[1] - 1];
+        if (!line) return;
+        const mark = line.querySelector("span") ?? make("span", { class: "adk-place-number" });
+        mark.textContent = `${mark.textContent} ${i + 1}`.trim();
+        line.prepend(mark);
+      });
     },
     active: (where) => (light("adk-lit", where), scrollTo(where)),
     chosen: (where, follow) => (light("adk-chosen", where), follow && scrollTo(where)),
