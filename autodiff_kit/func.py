@@ -15,12 +15,12 @@ from autodiff_kit.autograd import grad as gradients
 from autodiff_kit.autograd.grad_mode import is_grad_enabled
 from autodiff_kit.core.base import INFERENCE
 from autodiff_kit.core.mode import local, recording
-from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import stack
 from autodiff_kit.module_state import functional_call, stack_module_state
+from autodiff_kit.ops.saving import leads_outside
 from autodiff_kit.outside import absent
 from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.random import Generator, draws_observed
@@ -63,12 +63,15 @@ def _map(change: Function, tree: Tree) -> Tree:
 class _Transform:
     """Where ``requires_grad_`` is refused: a function that is transformed has no leaves to mark."""
 
+    def __init__(self, own: set[Any]) -> None:
+        self._own = own
+
     def __enter__(self) -> None:
-        self._before = local.is_transforming
-        local.is_transforming = True
+        self._before = local.fresh
+        local.fresh = self._own | (local.fresh or set())
 
     def __exit__(self, *exc: object) -> None:
-        local.is_transforming = self._before
+        local.fresh = self._before
 
 
 def _recordable(x: Any) -> Any:
@@ -91,7 +94,7 @@ class _Call:
         self._own: set[Any] = set()
         with recording():
             args = [_map(self._fresh, a) if i in numbers else a for i, a in enumerate(args)]
-            with _Transform():
+            with _Transform(self._own):
                 result = func(*args, **kwargs)
         self.aux = None
         if has_aux:
@@ -124,7 +127,7 @@ class _Call:
         used = [(out, g) for out, g in pairs if out is not None and out.requires_grad]
         if not used:
             return [zeros_like(x) for x in xs]
-        with recording():
+        with recording(), _Transform(self._own):
             grads = gradients(
                 [out for out, _ in used], xs, [_recordable(g) for _, g in used], create_graph=True,
                 allow_unused=True,
@@ -142,18 +145,7 @@ class _Call:
     def _depends_on_others(self, result: Tensor) -> bool:
         if result.is_leaf:
             return result not in self._own
-        visited, todo = set(), [result._node]
-        while todo:
-            node: Any = todo.pop()
-            if node is None or node in visited:
-                continue
-            visited.add(node)
-            if isinstance(node, AccumulateGrad):
-                if isinstance(node, Nowhere) or node.variable not in self._own:
-                    return True
-                continue
-            todo += [edge for _, edge in node.edges()]
-        return False
+        return leads_outside(result._node, self._own)
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:

@@ -84,7 +84,7 @@ class TensorMethods(Methods, Hookable, Storage):
 
     def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
         """Set ``requires_grad`` and return the tensor itself."""
-        if local.is_transforming:
+        if local.fresh is not None:
             raise error("func.requires_grad")
         if not requires_grad and not views.seems_leaf(self):
             raise error("autograd.flag_of_non_leaf", node=views.latest_node(self).name())

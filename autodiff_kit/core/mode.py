@@ -42,7 +42,7 @@ class Mode:
 class _Local(thread_local):
     def __init__(self) -> None:
         self.mode = Mode()
-        self.is_transforming = False  # whether ``torch.func`` differentiates what runs
+        self.fresh: Any = None  # the leaves made by ``torch.func``, if it differentiates what runs
 
 
 local = _Local()  # ``local.mode`` is this thread's Mode

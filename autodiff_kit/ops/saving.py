@@ -7,18 +7,20 @@ tensors that were converted for it, and that integers have no history. Read next
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from autodiff_kit.core.base import INFERENCE
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local, thread_local
+from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
-__all__ = ["check_saved", "is_recorded", "may_record", "of_whole", "refuse_inputs"]
-__all__ += ["refuse_whole"]
+__all__ = ["check_saved", "is_recorded", "leads_outside", "may_record", "of_whole"]
+__all__ += ["refuse_inputs", "refuse_whole"]
 
 # What a change in place computes: that of a tensor of integers, or a view, may be recorded.
 _WRITING = {"copy_from", "fill", "fill_with", "index_put", "pick", "put", "zero"}
@@ -77,6 +79,8 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
     made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
     if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
         return
+    if local.fresh is not None and not any(leads_outside(edge, local.fresh) for edge in edges):
+        return  # ``torch.func`` wraps what a function reads, and saves the wrapper
     pairs = [(n, edge) for n, edge in zip(row.inputs, edges, strict=False) if edge is not None]
     names = [n for n, edge in pairs if edge.shown is not None]  # else it leads nowhere
     read = [name for rule in row.rules.values() for name in rule.reads]
@@ -85,6 +89,22 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
     saved = dict(zip(row.inputs, made_in_inference, strict=False))
     if may_record(inputs) and any(saved.get(name) for name in reads):
         raise error("autograd.inference_saved")
+
+
+def leads_outside(node: Any, own: Set[Any]) -> bool:
+    """Return whether a history leads to a leaf that is not among ``own``."""
+    visited, todo = set(), [node]
+    while todo:
+        node = todo.pop()
+        if node is None or node in visited:
+            continue
+        visited.add(node)
+        if isinstance(node, AccumulateGrad):
+            if isinstance(node, Nowhere) or node.variable not in own:
+                return True
+            continue
+        todo += [edge for _, edge in node.edges()]
+    return False
 
 
 def check_saved(

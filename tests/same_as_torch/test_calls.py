@@ -307,6 +307,16 @@ def test_what_numpy_cannot_do_with_tensors_is_refused(call: str) -> None:
         "print(torch.nn.functional.mse_loss(torch.tensor([1, 2]), torch.tensor([1., 3.])))",
         "x = torch.ones(1)\nprint(hash(x) == id(x))",
         "x = torch.tensor([1., 2.], requires_grad=True)\nx.norm(0).backward()\nprint(x.grad)",
+        *(
+            f"with torch.inference_mode():\n    x = torch.tensor([1., 2.])\nprint({call})"
+            for call in (
+                "torch.func.grad(lambda y: (y * x).sum())(x)",
+                "torch.func.grad(lambda y, z: (y * z).sum())(torch.ones(2), x)",
+                "torch.func.hessian(lambda y: (y**3 * x).sum())(x)",
+                "torch.func.jacfwd(lambda y: y.exp() * x)(x)",
+                "torch.func.jvp(lambda y: y * x, (x,), (x,))",
+            )
+        ),
     ],
 )
 def test_what_pytorch_does_the_kit_does(program: str) -> None:

@@ -867,6 +867,8 @@ F.layer_norm(a, (2,), a, d)
 y.atanh_().sum().backward()
 y[1:].acosh_(); y.sum().backward()
 y.arcsinh_().sum().backward()
+torch.func.grad(lambda t: (t * inference).sum())(a)
+torch.func.grad(lambda t: (t * a * inference).sum())(d)
 """
 
 GROUPS = (
