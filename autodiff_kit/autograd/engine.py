@@ -43,8 +43,9 @@ def run_backward(
     ----------
     retain_graph : bool
         Keep saved values, so that the graph can be used again.
-    create_graph : bool
-        Compute with Tensors and record that, so that gradients can be differentiated again.
+    create_graph : bool or None
+        Compute with Tensors and record that, so that gradients can be differentiated again. None:
+        it was asked for, but inference mode records nothing.
     inputs : sequence of Node, optional
         Only nodes that lead to these are visited, and their cotangents are returned.
     accumulates : bool

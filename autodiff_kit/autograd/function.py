@@ -100,7 +100,7 @@ class Function:
 
         An error if there is no ``forward``, or something is saved or changed that must not be.
         """
-        ctx = FunctionCtx()
+        ctx = _op_of(cls).context_class()
         separate = cls.setup_context is not Function.setup_context
         if separate:
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
@@ -178,6 +178,8 @@ class _FunctionOp(Op):
         self.name, self.doc, self.saves = name, cls.__doc__ or "", True
         self.calls_all_rules = True  # backward is called once, and with zeros where nothing arrived
         self.node_class = type(self.node_name, (FunctionNode,), {"__slots__": ()})
+        place = {"__module__": FunctionCtx.__module__}
+        self.context_class = type(self.node_name, (FunctionCtx,), place)
         rule = Rule(_backward, r"\mathrm{backward}(\bar z)")
         rule.reads = tuple(f"saved_tensors[{i}]" for i in range(9))
         self.rules = {"inputs": rule}

@@ -51,6 +51,7 @@ class TensorBase:
     _kind, _seen, _old
         Of a view: how it was made; the latest change that its node knows of; its node before the
         base changed. ``_node`` is unset then: not None, but made anew when read (``views.py``).
+        Of a leaf that requires grad no more, ``_old`` is its node, with its hooks.
     """
 
     __slots__ = (

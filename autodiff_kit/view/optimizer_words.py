@@ -6,6 +6,7 @@ rate, and the numbers of this run where they are few. Read next: ``steps_forward
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from autodiff_kit.record.events import Value
@@ -17,21 +18,25 @@ __all__ = ["optimizer_step"]
 
 # By optimizer: the new parameter, and what the names in it are. `w` is the parameter and `grad` its
 # gradient, to which weight_decay * w was added before.
-_MEANS = "m and v are running means of grad and of grad ** 2"
+_MEANS = "m and v are running means of {grad} and of {grad ** 2}, corrected for their start at 0"
 _FORMULAS = {
     "SGD": ("w - lr * grad", ""),
     "SGD with momentum": (
         "w - lr * buffer",
-        "buffer is momentum * buffer + grad, and grad alone at the first step",
+        "buffer is {momentum * buffer + grad}, and {grad} alone at the first step",
     ),
-    "Adam": ("w - lr * m / (sqrt(v) + eps)", f"{_MEANS}, corrected for their start at 0"),
-    "AdamW": (
-        "(1 - lr * weight_decay) * w - lr * m / (sqrt(v) + eps)",
-        f"{_MEANS}, corrected for their start at 0",
-    ),
-    "RMSprop": ("w - lr * grad / (sqrt(v) + eps)", "v is a running mean of grad ** 2"),
-    "Adagrad": ("w - lr * grad / (sqrt(v) + eps)", "v is the sum of grad ** 2 so far"),
+    "Adam": ("w - lr * m / (sqrt(v) + eps)", _MEANS),
+    "AdamW": ("(1 - lr * weight_decay) * w - lr * m / (sqrt(v) + eps)", _MEANS),
+    "RMSprop": ("w - lr * grad / (sqrt(v) + eps)", "v is a running mean of {grad ** 2}"),
+    "Adagrad": ("w - lr * grad / (sqrt(v) + eps)", "v is the sum of {grad ** 2} so far"),
 }
+# With these settings a formula is the whole truth: what is in it, how a step is computed, and what
+# schedulers note. With any other that is not 0, no formula is told.
+_COVERED = {
+    *("lr", "weight_decay", "eps", "alpha", "foreach", "fused", "capturable", "differentiable"),
+    *("initial_lr", "max_lr", "min_lr", "base_momentum", "max_momentum"),
+}
+_ALSO = {"SGD with momentum": {"momentum"}, "AdamW": {"decoupled_weight_decay"}}
 _NAMED = ("lr", "momentum", "weight_decay")  # settings that are told, unless they are 0
 
 
@@ -71,11 +76,13 @@ def optimizer_step(
     optimizer = how.removesuffix(".step")
     if optimizer == "SGD" and settings.get("momentum"):
         optimizer = "SGD with momentum"
+    if optimizer == "Adam" and settings.get("decoupled_weight_decay"):
+        optimizer = "AdamW"
     formula, meaning = _FORMULAS.get(optimizer, ("", ""))
-    decays = settings.get("weight_decay", 0) and optimizer != "AdamW"
-    is_plain = not any(settings.get(k) for k in ("maximize", "nesterov", "dampening", "centered"))
-    if not formula or not is_plain or (optimizer == "RMSprop" and settings.get("momentum")):
+    effective = {setting for setting, value in settings.items() if value}
+    if effective - _COVERED - _ALSO.get(optimizer, set()):
         formula, meaning = "", ""
+    decays = settings.get("weight_decay", 0) and optimizer != "AdamW"
     gradient = f"{name}.grad + weight_decay * {name}" if decays else f"{name}.grad"
     names = {"w": name, "grad": gradient}
     words = f"{how} sets {name} to {_signs(fill(formula, names))}" if formula else ""
@@ -89,13 +96,18 @@ def optimizer_step(
     with_settings = f"with {spoken(', '.join(told))}"
     words = f"{words}, {with_settings}" if words else f"{how} changes {name} {with_settings}"
     if meaning and is_first:
-        words += f"; {_signs(meaning.replace('grad', gradient))}"
+        words += f"; {_signs(_in_braces(meaning, names))}"
     old, new = short(before), short(after)
     if first:
         return f"{words}: a {shape_text(after['shape'])} tensor. Its first element: {first}"
     if old and new and old != new:
         return f"{words}: {old} becomes {new}"
     return sentence(words)
+
+
+def _in_braces(text: str, names: Mapping[str, str]) -> str:
+    """Replace the names in the expressions of a sentence: they stand in braces."""
+    return re.sub(r"{(.+?)}", lambda match: fill(match[1], names), text)
 
 
 def _signs(formula: str) -> str:

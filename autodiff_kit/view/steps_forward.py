@@ -297,7 +297,7 @@ class ForwardSteps(Steps):
             caption += optimizer_step(name, how, settings, was, value, grad, is_first=is_first)
         elif before and after and before != after:
             caption += f": {before} becomes {after}"
-        elif before and was["data"] != value["data"]:
+        elif before and before == after and was["data"] != value["data"]:
             caption += f", in digits of {before} that are not shown"
         is_update = self.nodes[node]["kind"] == "leaf" or node in self.updates
         phase = UPDATE if is_update and self.phase == FORWARD else self.phase

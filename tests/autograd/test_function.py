@@ -158,6 +158,24 @@ PROGRAMS = {
         Scale.apply(a, b, 3).sum().backward()
         print(a.grad, b.grad)
     """,
+    "ctx is of a class that has the name of the node": """
+        class Names(Function):
+            @staticmethod
+            def forward(ctx, x):
+                print(type(ctx).__name__, getattr(ctx, "missing", None))
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, g):
+                print(type(ctx).__name__, isinstance(ctx, torch.autograd.function.FunctionCtx))
+                try:
+                    return ctx.missing
+                except AttributeError as e:
+                    print(e)
+                return g * 2
+
+        Names.apply(a).sum().backward()
+    """,
     "the rule may be called vjp": """
         class Neg(Function):
             @staticmethod

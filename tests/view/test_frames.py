@@ -258,6 +258,18 @@ def test_a_change_in_place_changes_the_value_in_the_box():
     assert step["set"]["0"] == {"value": "1.5", "tensor": "1.5"}
 
 
+def test_a_change_is_one_of_digits_that_are_not_shown_only_if_the_numbers_look_alike():
+    w = torch.tensor([[0.72, -1.42], [0.5, 2.25]], requires_grad=True)
+    v = torch.tensor([1.0, 2.0], requires_grad=True)
+    with torch.record() as recording, torch.no_grad():
+        w.sub_(torch.tensor([[0.0321, 0.0482], [0.0123, 0.0104]]))  # too long to be shown
+        v.sub_(1e-6)
+    large, small = [f["caption"] for f in build(recording).frames if f["kind"] == "modified"]
+
+    assert large == "sub_ changes w in place."
+    assert small == "sub_ changes v in place, in digits of [1., 2.] that are not shown."
+
+
 def test_rules_read_the_value_an_input_had_when_the_op_ran():
     given = captions(recordings.in_place(), "contribution")
 

@@ -106,3 +106,34 @@ def test_an_optimizer_without_a_formula_here_is_told_with_its_learning_rate():
     (caption,) = steps("Adadelta([w], lr=0.5)")
 
     assert caption.startswith("Adadelta.step changes w with lr = 0.5: 1. becomes ")
+
+
+def test_a_gradient_with_decay_keeps_its_parentheses_where_it_is_squared():
+    (caption,) = steps("Adam([w], lr=0.5, weight_decay=0.25)")
+
+    assert "of w.grad + weight_decay × w and of (w.grad + weight_decay × w) ** 2" in caption
+
+
+@pytest.mark.parametrize(
+    "optimizer",
+    [
+        "Adam([w], lr=0.5, amsgrad=True)",
+        "Adagrad([w], lr=0.5, lr_decay=1.0)",
+        "Adagrad([w], lr=0.5, initial_accumulator_value=1.0)",
+        "SGD([w], lr=0.5, momentum=0.9, nesterov=True)",
+        "RMSprop([w], lr=0.5, centered=True)",
+        "RMSprop([w], lr=0.5, momentum=0.9)",
+        "AdamW([w], lr=0.5, maximize=True)",
+    ],
+)
+def test_with_a_setting_that_no_formula_here_has_none_is_told(optimizer):
+    (caption,) = steps(optimizer)
+
+    assert caption.startswith(f"{optimizer.split('(')[0]}.step changes w with lr = 0.5")
+
+
+def test_adam_with_a_decay_of_its_own_is_told_as_adamw():
+    (caption,) = steps("Adam([w], lr=0.1, weight_decay=0.5, decoupled_weight_decay=True)")
+
+    assert "sets w to (1 - lr × weight_decay) × w - lr × m / (sqrt(v) + eps)" in caption
+    assert caption.endswith("1. becomes 0.85.")  # 1 - 0.1 * 0.5 - 0.1 * 4 / 4
