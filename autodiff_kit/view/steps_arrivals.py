@@ -108,5 +108,8 @@ class ArrivalSteps(SlopeSteps):
         for (edge, (part, before)), text in zip([*brought.items()], texts, strict=False):
             brought[edge] = part, text
             if text != before:
-                along[edge] = {"arrived": text, "whole": text}
+                marks = (frame.get("along", {}).get(edge, {}) for frame in reversed(self.frames))
+                sent = next(mark["sent"] for mark in marks if mark.get("sent"))
+                product = str(sent).removesuffix(before)
+                along[edge] = {"sent": product + text, "arrived": text, "whole": text}
         return texts[len(brought) :], along

@@ -512,6 +512,8 @@ def test_the_parts_in_a_box_have_the_digits_it_takes_for_them_to_add_up(factor):
     for step in steps[: steps.index(added) + 1]:
         for edge, fields in step.get("along", {}).items():
             arrived[edge] = fields.get("arrived", arrived.get(edge))
+    for fields in added.get("along", {}).values():
+        assert fields["sent"].split(" = ")[-1] == fields["arrived"]
     fields = next(f for f in added["set"].values() if f.get("total"))
     rows = fields["why"]
 
