@@ -106,7 +106,6 @@ class Names:
             and node["where"] is not None
             and self._nodes[i["node"]]["where"] == node["where"]
             and self._nodes[i["node"]]["scope"] == node["scope"]  # not of the round before
-            # `y[1:] *= 2` ends by assigning y[1:], viewed again: that is written there.
             and not (node["op"] in ITEMS and self._nodes[i["node"]]["op"] == "pick")
         }
         self._firsts: dict[str, int] = {}  # the first node of each name, whatever its number
@@ -122,6 +121,7 @@ class Names:
         self.modules = Modules(recording)
         self.additions: dict[int, str] = {}  # to the names of nodes of one drawing
         self._namesakes = Namesakes(recording)
+        self.calls = self._namesakes.calls  # "call 2 of f", by scope
         self._events = recording.get("events", ())
 
     def name(self, node: int) -> str:
@@ -310,8 +310,10 @@ class Names:
                 now[event["node"]] = event["value"]
                 inputs = self._nodes[event["node"]].get("inputs", ())
                 changed = inputs[0].get("node", -1) if inputs else event["node"]
-                for user in users.get(changed, ()):
-                    then[user, changed] = then[user, changed][0], user != event["node"]
+                for user in users.pop(changed, ()):  # so of a training loop none is met twice
+                    then[user, changed] = then[user, changed][0], True
+                if (own := (event["node"], changed)) in then:  # it has read what was there before
+                    then[own], users[changed] = (then[own][0], False), [event["node"]]
         return then
 
     def _expression(self, node: int) -> str:

@@ -24,12 +24,17 @@ class Namesakes:
     ----------
     recording : dict
         With ``nodes``, ``scopes`` and ``sources``.
+
+    Attributes
+    ----------
+    calls : dict
+        ``"call 2 of f"`` by scope.
     """
 
     def __init__(self, recording: RecordingData) -> None:
         self._nodes, self._sources = recording["nodes"], recording["sources"]
         self._scopes = recording["scopes"]
-        self._calls = numbered_calls(recording["scopes"])
+        self.calls = numbered_calls(recording["scopes"])
 
     def additions(self, names: Iterable[tuple[int, str]]) -> dict[int, str]:
         """Return what is added to the names of nodes, as far as several have the same.
@@ -82,7 +87,7 @@ class Namesakes:
             if scope["kind"] == "iteration":
                 path.append((f"iteration {scope['index'] + 1}", str(scope["name"])))
             elif scope["kind"] != "loop":
-                path.append((self._calls.get(at, str(scope["name"])), ""))
+                path.append((self.calls.get(at, str(scope["name"])), ""))
             at = scope["parent"]
         return path
 

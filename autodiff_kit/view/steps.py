@@ -21,7 +21,6 @@ from autodiff_kit.record.events import (
     Value,
     Where,
 )
-from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.chips import parts_of
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.names import Names
@@ -79,7 +78,7 @@ class Steps:
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told
         self.rounds: set[int] = set()  # of loops, those that have begun; and calls
-        self.calls = numbered_calls(recording["scopes"])
+        self.calls = names.calls
         self.values: dict[int, Value] = {}  # tensors that were changed in place
         self.operands: dict[int, dict[int, Value]] = {}  # op -> its inputs that were changed before
         self.running: tuple[int, Where | None] = -1, None  # the next place that runs, and its event

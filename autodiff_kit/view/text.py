@@ -7,12 +7,11 @@ After reading you can say what the inspector shows of a node and where it comes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import prod
 from unicodedata import combining, east_asian_width
 
 from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRecord
-from autodiff_kit.view.calls import numbered_calls
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.labels import word
@@ -104,7 +103,7 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
             rows.append(["rules", _rules(recording, node, names)])
     if record["text"]:
         rows.append(["source", " ".join(str(record["text"]).split())])
-    place = _place(recording["scopes"], record["scope"])
+    place = _place(recording["scopes"], record["scope"], names.calls)
     if place and record["where"] is not None:
         rows.append(["in", place])
     return rows
@@ -258,24 +257,24 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
     """Return the op's rules in the learner's names, one line per input that a gradient goes to."""
     record = recording["nodes"][node]
     lines: Counter[str] = Counter()
-    shape_of = [entry["value"]["shape"] for entry in recording["nodes"]]
-    shapes = {i["arg"]: shape_of[i["node"]] for i in record["inputs"] if "node" in i}
-    shapes |= {"g": shape_of[node], "out": shape_of[node]}
+    nodes = recording["nodes"]
+    shapes = {i["arg"]: nodes[i["node"]]["value"]["shape"] for i in record["inputs"] if "node" in i}
+    shapes |= {"g": record["value"]["shape"], "out": record["value"]["shape"]}
     for source in names.written.inputs(node):
-        if "node" not in source or not recording["nodes"][source["node"]]["recorded"]:
+        if "node" not in source or not nodes[source["node"]]["recorded"]:
             continue
-        left = names.gradient(source["node"])
+        left, shape = names.gradient(source["node"]), nodes[source["node"]]["value"]["shape"]
         rule = rule_of(recording["ops"], record, source["arg"])
         right = f"what {record['grad_fn']} computes"
         if rule is not None:
             text = decided(rule["text"], decisions(record))
             known = names.reads(node, rule["reads"])
             if is_readable(text) and knows(text, known):
-                right = fill(text, known, TIMES) + summed(text, shapes, shape_of[source["node"]])
+                right = fill(text, known, TIMES) + summed(text, shapes, shape)
             else:
                 right = worded(record, source["arg"], source["node"], names) or right
                 if is_wide(record, source["arg"]):
-                    right += summed("g", shapes, shape_of[source["node"]])
+                    right += summed("g", shapes, shape)
         lines[f"{left} += {right}"] += 1
     times = ("", "", ", twice", ", three times")
     return "\n".join(
@@ -283,20 +282,17 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
     )
 
 
-def _place(scopes: Sequence[ScopeRecord], scope: int) -> str:
+def _place(scopes: Sequence[ScopeRecord], scope: int, calls: Mapping[int, str]) -> str:
     """Return "iteration 2 of for i in range(3), forward": from the inside out, without the root."""
-    by_id: dict[int | None, ScopeRecord] = {s["id"]: s for s in scopes}
-    calls = numbered_calls(scopes)
     parts: list[str] = []
-    here = by_id.get(scope)
-    while here is not None and here["kind"] != "root" and len(parts) < 4:
-        outer = by_id.get(here["parent"])
-        if here["kind"] == "iteration" and outer is not None:
-            parts.append(f"iteration {here['index'] + 1} of {outer['name']}")
-            here = by_id.get(outer["parent"])
+    at: int | None = scope
+    while at is not None and scopes[at]["kind"] != "root" and len(parts) < 4:
+        here, at = scopes[at], scopes[at]["parent"]
+        if here["kind"] == "iteration" and at is not None:
+            parts.append(f"iteration {here['index'] + 1} of {scopes[at]['name']}")
+            at = scopes[at]["parent"]
         else:
             parts.append(calls.get(here["id"], str(here["name"])))
-            here = outer
     return ", ".join(parts)
 
 
