@@ -220,6 +220,8 @@ class Storage:
             note_detached(before)
             if array is not before:  # a NumPy scalar until now
                 note_detached(array)
+        if self._node is not None and local.mode.observer is not None:
+            local.mode.observer.detached(self, self)
         keep_hooks(self)
         self._node = None
         follow_base(self)

@@ -51,7 +51,10 @@ class Observer:
         """Note that ``tensor.grad`` becomes ``grad``, or None, by no backward pass."""
 
     def detached(self, tensor: Any, out: Any) -> None:
-        """Note that ``out`` is ``tensor`` without its history (``detach``, ``data``)."""
+        """Note that ``out`` is ``tensor`` without its history (``detach``, ``data``).
+
+        It is ``tensor`` itself that ``detach_`` is about to cut out of the graph.
+        """
 
     def returned(self, out: Any, array: Any) -> None:
         """Note a further result, such as indices, of the op that has just made ``out``."""

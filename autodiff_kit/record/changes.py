@@ -34,7 +34,9 @@ class Changes(Notes):
 
     def __init__(self, limit: int, base: FrameType | None, kind: type) -> None:
         super().__init__(limit, base, kind)
-        self._detached: dict[int, tuple[Any, Any]] = {}  # by id: who looks into whose memory
+        # By id: a tensor, and all that look into the same memory, as views and detached ones do.
+        self._windows: dict[int, tuple[Any, dict[int, weakref.ref[Any]]]] = {}
+        self._latest: dict[int, Value] = {}  # of those that were changed, what was told last
         self._gradients: dict[int, Callable[[], Any]] = {}  # the tensors in .grad, by their leaves
         self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
 
@@ -57,6 +59,7 @@ class Changes(Notes):
         if settings is not None:
             change["settings"] = settings
         self._events.append(change)
+        self._latest[number] = change["value"]
         if (leaf := self._holder(tensor)) is not None:
             self._tell_grad(leaf, tensor, how, place)
 
@@ -81,17 +84,34 @@ class Changes(Notes):
         leaf = self._gradient_of.get(id(tensor), -1)
         return leaf if self._gradients.get(leaf, nothing)() is tensor else None
 
-    def _tell_sources(self, tensor: Any, how: str, place: Place, scope: int) -> None:
-        """Note that a change has reached those tensors whose memory a detached one looks into."""
-        root = tensor if tensor._base is None else tensor._base
-        reference, source = self._detached.get(id(root), (nothing, nothing))
-        while reference() is not None and (origin := source()) is not None:
-            if not self._shares_memory(origin, tensor):
-                break
-            number = self._number(origin, scope)
-            if not self._is_latest(number, origin, place):
-                self._tell_change(number, how, origin, place)
-            reference, source = self._detached.get(id(origin), (nothing, nothing))
+    def _note_window(self, tensor: Any, other: Any) -> None:
+        """Note that two tensors look into the same memory."""
+        windows = self._windows_of(other)
+        for one in (other, tensor, *[window() for window in self._windows_of(tensor).values()]):
+            if one is not None:
+                windows[id(one)] = weakref.ref(one)
+                self._windows[id(one)] = windows[id(one)], windows
+
+    def _windows_of(self, tensor: Any) -> dict[int, weakref.ref[Any]]:
+        reference, windows = self._windows.get(id(tensor), (nothing, {}))
+        return windows if reference() is tensor else {}
+
+    def _tell_windows(self, tensor: Any, how: str, place: Place) -> None:
+        """Note what a change has put before all others that look into the same memory."""
+        if tensor._base is not None:  # it may be older than the recording
+            self._note_window(tensor, tensor._base)
+        windows = self._windows_of(tensor)
+        for key, reference in tuple(windows.items()):
+            other = reference()
+            if other is None:
+                del windows[key]
+            elif other is not tensor and self._shares_memory(other, tensor):
+                number = None if self._is_seen_anew(other) else self._known(other)
+                if number is None:
+                    continue
+                before = self._latest.get(number, self._nodes[number]["value"])
+                if not _is_same(self._value(other), before):
+                    self._tell_change(number, how, other, place)
 
     def _tell_assignment(self, tensor: Any, how: str, place: Place, scope: int) -> None:
         """Note that a tensor was given another memory: ``w.data = w.data - 1``."""
@@ -106,8 +126,7 @@ class Changes(Notes):
             if event["kind"] == "modified" and event["node"] == number:
                 now, before, where = self._value(tensor), event["value"], event["where"]
                 is_here = where is None or place.where is None or where[:2] == place.where[:2]
-                is_same = now.get("stats") == before.get("stats")
-                return is_here and is_same and np.array_equal(now["data"], before["data"])
+                return is_here and _is_same(now, before)
             if event["kind"] not in ("modified", "grad", "op"):
                 return False
         return False
@@ -160,3 +179,12 @@ class Changes(Notes):
     def _shares_memory(self, tensor: Any, other: Any) -> bool:
         """Return whether two tensors look into the same memory."""
         raise NotImplementedError
+
+    def _is_seen_anew(self, view: Any) -> bool:
+        """Return whether a view gets another node, and so is told anew, once it is used."""
+        raise NotImplementedError
+
+
+def _is_same(now: Value, before: Value) -> bool:
+    is_same = now.get("stats") == before.get("stats")
+    return is_same and np.array_equal(now["data"], before["data"])

@@ -15,14 +15,16 @@ import numpy as np
 
 from autodiff_kit.autograd.graph import Packed
 from autodiff_kit.core.base import next_number
+from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
-from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.core.view_nodes import DEFAULT, Nowhere
 from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.entries import UNSEEN
 from autodiff_kit.record.events import Packer, Saved, Value
 from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.tensor import Tensor
+from autodiff_kit.views import is_stale
 
 __all__ = ["KitNotes", "maker_of"]
 
@@ -136,6 +138,10 @@ class KitNotes(Changes):
 
     def _shares_memory(self, tensor: Tensor, other: Tensor) -> bool:
         return bool(np.may_share_memory(tensor._array, other._array))
+
+    def _is_seen_anew(self, view: Tensor) -> bool:
+        is_told = is_stale(view) and getattr(view, "_kind", None) is DEFAULT
+        return is_told and bool(local.mode.grad_enabled)
 
     def _see_packed(self) -> None:
         """Find out what hooks, such as those of a checkpoint, have made of what a node saved."""

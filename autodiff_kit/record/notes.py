@@ -30,7 +30,7 @@ __all__ += ["guarded", "learners_frame", "nothing"]
 
 OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
 # Of what the learner gave as a number here, the kit makes a tensor: `x[x > 3] = 0.`, `x[0] = 7.`.
-GIVEN_NUMBERS = (*OVERWRITING, "index_put", "put")
+GIVEN_NUMBERS = (*OVERWRITING, "fill_with", "index_put", "put")
 
 
 @runtime_checkable

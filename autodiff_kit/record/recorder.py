@@ -211,6 +211,8 @@ class _Recorder(KitBackward):
             names[number] = names[sources[0]["node"]]  # the base of a view, after a change
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
+        if out._base is not None:
+            self._note_window(out, out._base)
 
     def _adopt_as_written(
         self, place: Place, inputs: Sequence[Any], scope: int, frame: FrameType | None
@@ -231,7 +233,8 @@ class _Recorder(KitBackward):
             return
         place, scope, frame = self._where()
         source = self._number(tensor, scope)
-        self._detached[id(out)] = weakref.ref(out), weakref.ref(tensor)
+        if out is not tensor:
+            self._note_window(out, tensor)
         self.recording.ops.setdefault("detach", DETACH)
         number = len(self._nodes)
         entry = entry_of("op", place.text, None, place.where)
@@ -244,7 +247,9 @@ class _Recorder(KitBackward):
         self._tensors[id(out)] = (weakref.ref(out), number)
         self._nodes.append(entry)
         self._events.append({"kind": "op", "node": number})
-        if scope not in self._passes and (place.name is not None or place.returned):
+        if out is tensor:
+            self._look_again(source, number)
+        elif scope not in self._passes and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
 
     @guarded
@@ -264,6 +269,7 @@ class _Recorder(KitBackward):
     def stepped(self, tensor: Tensor, how: str, group: Params) -> None:
         place, scope, _ = self._where()
         self._tell_change(self._number(tensor, scope), how, tensor, place, settings_of(group))
+        self._tell_windows(tensor, how, place)
 
     @guarded
     def modified(self, tensor: Tensor, how: str) -> None:
@@ -273,6 +279,7 @@ class _Recorder(KitBackward):
             return
         if how.endswith(".step"):  # no op has computed the new value in place
             self._tell_change(self._number(tensor, scope), how, tensor, place)
+            self._tell_windows(tensor, how, place)
             return
         if self._last_op < 0:
             return
@@ -297,11 +304,9 @@ class _Recorder(KitBackward):
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         if scope in self._passes:
             return  # a .grad that gets a graph of its own: nothing the learner has changed
-        self._tell_change(number, how, tensor, place)
-        base = tensor._base
-        if node is None and base is not None:
-            self._tell_change(self._number(base, scope), how, base, place)
-        self._tell_sources(tensor, how, place, scope)
+        if old is None or not self._is_latest(number, tensor, place):  # a view, told with its base
+            self._tell_change(number, how, tensor, place)
+        self._tell_windows(tensor, how, place)
 
     @guarded
     def grad_set(self, tensor: Tensor, grad: Tensor | None) -> None:

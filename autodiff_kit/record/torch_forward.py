@@ -13,6 +13,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.ops import load_all
+from autodiff_kit.record.entries import DETACH
 from autodiff_kit.record.events import Input
 from autodiff_kit.record.notes import OVERWRITING, guarded, nothing
 from autodiff_kit.record.source import Place
@@ -106,6 +107,13 @@ class TorchRecorder(TorchInside):
             self._set_attribute(func, args)
         if self._is_inside or not direct:
             return
+        before = self._known(out) if name == "detach_" else None
+        if before is not None and self._nodes[before]["recorded"]:  # no mode is told of it
+            place, scope, _ = self._where()
+            self.recording.ops.setdefault("detach", DETACH)
+            number = self._put("detach", [{"arg": "x", "node": before}], {}, out, (place, scope))
+            self._look_again(before, number)
+            self._tensors[id(out)] = (weakref.ref(out), number)
         if name == "__bool__" and not self.is_in_function(sys._getframe(3)):
             place, scope, _ = self._where()
             self._tell_branch(self._number(args[0], scope), bool(out), place)
@@ -209,6 +217,7 @@ class TorchRecorder(TorchInside):
             how = schema.name.removeprefix("aten::_foreach_")
             for tensor in args[0]:
                 self._tell_change(self._number(tensor, scope), how, tensor, place)
+                self._tell_windows(tensor, how, place)
 
     def _note_rest(self, schema: Schema, tensor: Any, index: int, place: Place, first: int) -> None:
         """Note what an operation returns beside its result, such as the indices of max."""
@@ -268,7 +277,8 @@ class TorchRecorder(TorchInside):
         plain = {key: self._parameter(x) for key, x in params.items()} if params else {}
         if name == "detach":
             plain = {}
-            self._detached[id(out)] = weakref.ref(out), weakref.ref(args[0])
+        if schema.is_view:
+            self._note_window(out, args[0])
         number = self._put(name, sources, plain, out, (place, scope))
         self._nodes[number]["scope"] = self._scopes.inside
         if is_own and (place.name is not None or place.returned):
@@ -330,15 +340,13 @@ class TorchRecorder(TorchInside):
         if scope in self._passes:
             return
         self._tell_in_place(tensor, number, how, at, numbers)
-        self._tell_sources(tensor, how, place, scope)
+        self._tell_windows(tensor, how, place)
 
     def _tell_in_place(self, tensor: Any, number: int, how: str, at: Any, numbers: Any) -> None:
-        place, scope = at
+        place, _ = at
         base = tensor._base
         if base is None or not base.requires_grad or base.is_leaf:
             self._tell_change(number, how, tensor, place)
-            if base is not None:
-                self._tell_change(self._number(base, scope), how, base, place)
             return
         self._pending.pop()
         entry = self._nodes[number]
@@ -380,7 +388,7 @@ class TorchRecorder(TorchInside):
         if base is not None and base.requires_grad and not base.is_leaf:
             self._write_into_view(base, tensor, before, [source], "__setitem__", (place, scope))
             self.settle()
-            self._tell_sources(tensor, "__setitem__", place, scope)
+            self._tell_windows(tensor, "__setitem__", place)
             return
         params = {"positions": self._parameter(positions)}
         number = self._put("put", inputs, params, tensor, (place, scope))
@@ -389,7 +397,7 @@ class TorchRecorder(TorchInside):
         else:
             self._become(tensor, before, number, "__setitem__", place)
             self.settle()
-        self._tell_sources(tensor, "__setitem__", place, scope)
+        self._tell_windows(tensor, "__setitem__", place)
 
     def _number(self, tensor: Any, scope: int) -> int:
         node = grad_fn_of(tensor)

@@ -82,6 +82,10 @@ class TorchNotes(Changes):
         with self.at_work:
             return memory_of(tensor) == memory_of(other)
 
+    def _is_seen_anew(self, view: Any) -> bool:
+        node = grad_fn_of(view)
+        return node is not None and self._key not in node.metadata
+
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
         node, requires = grad_fn_of(tensor), _is_wanted(tensor)
         name = None if node is None else node.name()

@@ -98,6 +98,8 @@ class Schema:
     is_mutable : bool
     arguments : dict
         And their default values.
+    is_view : bool
+        Whether its result looks into the memory of its first argument.
     is_operation : bool
         Whether it computes something of tensors, and is none of ``NO_OPERATION``.
     names : dict
@@ -111,7 +113,17 @@ class Schema:
     """
 
     __slots__ = (
-        *("arguments", "func", "is_mutable", "is_operation", "layouts", "name", "names", "ops"),
+        *(
+            "arguments",
+            "func",
+            "is_mutable",
+            "is_operation",
+            "is_view",
+            "layouts",
+            "name",
+            "names",
+            "ops",
+        ),
         *("overload", "returns"),
     )
 
@@ -120,9 +132,11 @@ class Schema:
         self.func = func  # held: schemas are known by its id
         self.name, self.overload = schema.name, schema.overload_name
         self.is_mutable = schema.is_mutable
+        returns = schema.returns
+        self.is_view = not self.is_mutable and any(result.alias_info for result in returns)
         self.is_operation = self.name[:6] == "aten::" and self.name[6:] not in NO_OPERATION
         self.arguments: Params = {a.name: a.default_value for a in schema.arguments}
-        self.returns = [result.name for result in schema.returns]
+        self.returns = [result.name for result in returns]
         self.names: dict[str, str] = {}
         self.ops: dict[str, OpRecord] = {}
         self.layouts: dict[tuple[str, int], _Layout] = {}

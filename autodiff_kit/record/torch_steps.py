@@ -85,3 +85,4 @@ class TorchSteps(TorchFunctions):
                     how = f"{type(optimizer).__name__}.step"
                     number, settings = self._number(tensor, scope), settings_of(group)
                     self._tell_change(number, how, tensor, place, settings)
+                    self._tell_windows(tensor, how, place)

@@ -19,7 +19,7 @@ from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
-from autodiff_kit.view.subscripts import ITEMS, from_base, subscript, tidy
+from autodiff_kit.view.subscripts import ITEMS, from_base, is_assigned, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.words import ordinal
 from autodiff_kit.view.written import COMMUTE, Written, augmented
@@ -170,7 +170,7 @@ class Names:
         text = self.text(node)
         if not record["name"]:
             text = _MODULE.sub("", text)  # it is called by this, and has one name
-        if record["op"] in ITEMS and record["text"]:  # `y[0] = 5.`, or a view changed in place
+        if is_assigned(record):  # `y[0] = 5.`, or a view changed in place
             if not isinstance(parsed(text), ast.Subscript):
                 return f"{name}, changed by {text}"
             change = self.change(node)
@@ -189,7 +189,7 @@ class Names:
         """Return what an op does: its expression, with what is assigned, ``y1[0] = 5.``."""
         record, text = self._nodes[node], self.text(node)
         value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
-        is_item = record["op"] in ITEMS and isinstance(parsed(text), ast.Subscript)
+        is_item = is_assigned(record) and isinstance(parsed(text), ast.Subscript)
         if is_item and value is not None:
             return f"{text} = {self.operand(value)}"
         return augmented(record["text"], text) or text
@@ -319,7 +319,7 @@ class Names:
     def _expression(self, node: int) -> str:
         record = self._nodes[node]
         text = from_base(record, self._nodes, tidy(self._own_text(record)))
-        if record["op"] in ITEMS and record["text"]:
+        if is_assigned(record):
             text = tidy(" ".join(str(record["text"]).split()))
         if record["kind"] == "leaf" or len(text) > 4 * NAME:
             return text

@@ -222,6 +222,9 @@ class ForwardSteps(Steps):
 
     def _not_recorded(self, node: int) -> str:
         record = self.nodes[node]
+        if record["op"] == "detach" and "detach_" in record["text"]:
+            was = self.names.name(record["inputs"][0]["node"])
+            return f"This cuts {was} off from what made it: no gradient flows back through it."
         if record["op"] == "detach":
             return "It is not connected to the graph: no gradient flows back through it."
         used = [i["node"] for i in record["inputs"] if "node" in i]

@@ -15,11 +15,12 @@ from functools import lru_cache
 from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.view.rules import parsed
 
-__all__ = ["ITEMS", "from_base", "in_box", "subscript", "tidy"]
+__all__ = ["ITEMS", "from_base", "in_box", "is_assigned", "subscript", "tidy"]
 
 ITEMS = ("put", "index_put", "copy_slices")  # `y[0] = 5.`, or a view changed in place
+_WHOLE = ("copy_from", "fill_with")  # `y[:] = z`, `y[...] = 0.`; and `y.copy_(z)`
 _PARTS = ("index", "pick", "select", "slice_dim")
-_SUBSCRIPTS = (*_PARTS, *ITEMS)
+_SUBSCRIPTS = (*_PARTS, *ITEMS, *_WHOLE)
 _ROOT = re.compile(r"[^\W\d]\w*(?=\[)")
 
 
@@ -45,7 +46,14 @@ def in_box(record: NodeRecord, nodes: Sequence[NodeRecord], text: str, limit: in
     if not at or is_rest or (varies and "," not in at):  # in `x[i]` the number says more
         at = subscript(record, nodes) or at
     at = at if len(at) <= limit else "[…]"
-    return f"{at} =" if at and record["op"] in ITEMS else at
+    return f"{at} =" if at and is_assigned(record) else at
+
+
+def is_assigned(record: NodeRecord) -> bool:
+    """Return whether an op sets items, as ``y[0] = 5.`` does, or changes a view in place."""
+    if not record["text"] or record["op"] in ITEMS:
+        return bool(record["text"])
+    return record["op"] in _WHOLE and bool(_written(tidy(" ".join(record["text"].split()))))
 
 
 def subscript(record: NodeRecord, nodes: Sequence[NodeRecord]) -> str:

@@ -172,3 +172,46 @@ def test_a_view_of_a_changed_base_is_a_part_of_what_the_base_is_now(
 
     titles = {names.title(node["id"]) for node in data["nodes"]}
     assert VIEWS[source] <= titles
+
+
+VIEWED = """
+x = torch.tensor([1., 2.], requires_grad=True)
+y = x.view(2, 1)
+with torch.no_grad():
+    {change}
+(x * x).sum().backward()
+"""
+
+
+@pytest.mark.parametrize("change", ["y.mul_(7)", "y[:] = x.view(2, 1) * 7"])
+@LIBRARIES
+def test_a_change_through_a_view_is_told_of_what_it_looks_into(library: Any, change: str) -> None:
+    text = recorded(VIEWED.format(change=change), library).to_text()
+
+    assert "changes x in place: [1., 2.] becomes [7., 14.]" in text
+    assert "gives [1., 1.] × [7., 14.] = [7., 14.]" in text
+
+
+@LIBRARIES
+def test_data_is_told_with_the_optimizers_step_on_the_leaf_whose_it_is(library: Any) -> None:
+    start = "w = torch.tensor([1.], requires_grad=True)\nd = w.detach()\n(w * 2).sum().backward()\n"
+    text = recorded(start + "torch.optim.SGD([w], lr=.25).step()", library).to_text()
+
+    assert "changes d in place: [1.] becomes [0.5]" in text  # 1 - 0.25 * 2
+
+
+@LIBRARIES
+def test_a_result_that_is_cut_off_in_place_is_told_so(library: Any) -> None:
+    text = recorded(V + "y = x * x\ny.detach_()\nz = y * x\n", library).to_text()
+
+    assert "y2 = y1.detach_(): detach makes [1., 4.]. This cuts y1 off from what made it" in text
+    assert "data" not in text
+
+
+@LIBRARIES
+def test_a_whole_tensor_that_is_assigned_is_told_with_what_it_is_given(library: Any) -> None:
+    text = recorded(V + "y = x * 1\ny[:] = y * 2\ny[...] = 0.\n", library).to_text()
+
+    assert "y2: y1[:] = y1 * 2: " in text
+    assert "y3: y2[...] = 0.: " in text
+    assert "data" not in text
