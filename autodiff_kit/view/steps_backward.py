@@ -78,7 +78,7 @@ class BackwardSteps(ArrivalSteps):
         for edge in along:
             del self.passed[edge]
         earlier: dict[str, Fields] = {edge: {"earlier": True} for edge in self.passed}
-        for box in self.touched.keys() & reached:  # of other graphs, the gradients stay
+        for box in sorted(self.touched.keys() & reached):  # of other graphs, the gradients stay
             node = self.touched.pop(box)
             changes[node] = {"g": None, "rule": None, "visited": False}
             if box in self.in_parts:

@@ -232,11 +232,11 @@ def test_one_name_for_two_tensors_is_told_apart_by_the_op_table():
     assert Names(tape.data).name(product) == "h1 * h2"
 
 
-def test_an_augmented_assignment_is_written_as_an_expression():
+def test_an_augmented_assignment_is_told_as_it_is_written():
     tape = recordings.Tape("h *= w")
     product = tape.op("mul", tape.leaf("h1", 1.0), tape.leaf("w", 2.0), name="h2", text="h *= w")
 
-    assert Names(tape.data).title(product) == "h2 = h1 * w"
+    assert Names(tape.data).title(product) == "h2: h1 *= w"
 
 
 def test_the_parts_of_one_call_are_not_all_named_after_it():
