@@ -147,6 +147,8 @@ def _(g: Value, out: Value, x: Value) -> Value:
         return g
     if _has_no_zero(x):
         return g * (out / x)
+    if x.size == 1:
+        return g
     return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x.shape)
 
 

@@ -22,32 +22,9 @@ import pytest
 import autodiff_kit as ak
 from autodiff_kit.record import Recording
 from autodiff_kit.view import build, still_svg, to_text
-from tests.parity import require_torch
-from tests.record.cells import cell
+from tests.record.libraries import LIBRARIES, V, X, both, recorded, torch
 
-torch = require_torch()
 pytestmark = pytest.mark.parity
-
-X = "x = torch.tensor(3., requires_grad=True)\n"
-V = "x = torch.tensor([1., 2.], requires_grad=True)\n"
-
-
-def recorded(source: str, library: Any = torch, **space: Any) -> Recording:
-    space |= {"torch": library}
-    try:
-        with ak.record(library) as rec:
-            cell(source, space)
-    except (RuntimeError, ValueError):
-        assert rec.error is not None
-    assert rec.note is None
-    return rec
-
-
-def both(source: str) -> tuple[Recording, Recording]:
-    return recorded(source, ak), recorded(source)
-
-
-LIBRARIES = pytest.mark.parametrize("library", [ak, torch], ids=["kit", "torch"])
 
 
 @LIBRARIES

@@ -10,11 +10,9 @@ from autodiff_kit.record import Recording
 from autodiff_kit.view import build
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.text import facts
-from tests.parity import require_torch
 from tests.record.cells import cell
-from tests.record.test_real_torch import LIBRARIES, V, recorded
+from tests.record.libraries import LIBRARIES, V, recorded, torch
 
-torch = require_torch()
 pytestmark = pytest.mark.parity
 
 
