@@ -11,7 +11,6 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from autodiff_kit import ops
-from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import eye
 from autodiff_kit.dtypes import Size, tensor_type
 from autodiff_kit.errors import LinAlgError, error
@@ -245,8 +244,7 @@ class _SignAndLogarithm(NamedTuple):
 def slogdet(A: Tensor) -> Any:
     """Return (sign, logabsdet): the sign of determinants, and the logarithm of their size."""
     _check_square("slogdet", A)
-    logarithm, sign = solving.linalg_slogdet(A)
-    return _SignAndLogarithm(wrap(sign), logarithm)
+    return _SignAndLogarithm(*solving.linalg_slogdet(A))
 
 
 # -- products -------------------------------------------------------------------------------------

@@ -327,7 +327,7 @@ class _Compiler:
             keywords = step.op.defaults | step.params
             arguments += [f"{name}={self._literal(value)}" for name, value in keywords.items()]
             outs = [f"v{number}" for number in step.outs]
-            outs += ["_"] * (len(step.op.by_products) + 1 - len(outs))
+            outs += ["_"] * (len(step.op.results) - len(outs))
             targets = ", ".join(outs) + "," * (step.op.several and len(outs) == 1)
             lines.append(f"{targets} = {step.op.name}({', '.join(arguments)})")
         return lines
@@ -397,7 +397,7 @@ class _Compiler:
         """Return the text of what a rule reads under ``name``."""
         op = step.op
         numbers = dict(zip(op.inputs, step.inputs, strict=False)) if not op.is_variadic else {}
-        numbers |= dict(zip(("out", *op.by_products), step.outs, strict=False))
+        numbers |= dict(zip(op.results, step.outs, strict=False))
         if name in numbers:
             return self._value(numbers[name])
         params = op.defaults | step.params

@@ -172,21 +172,22 @@ class _Packer(Observer):
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
     ) -> None:
         hooks = current_hooks()
-        if node is None or hooks is None or not op.saves or op.is_variadic:
+        if node is None or hooks is None or not op.saves or op.is_variadic or node.output_nr:
             return  # Functions pack by themselves
+        node = node.whole
         inputs_by_id = {id(t._array): t for t in inputs if isinstance(t, Tensor)}
 
-        def pack(value: Value, edge: Node | None) -> Any:
+        def pack(value: Value, edge: Node | None, is_output: bool = False) -> Any:
             if not isinstance(value, ARRAYS):
                 return value
             tensor = inputs_by_id.get(id(value))
-            return Packed(hooks, wrap(value, edge) if tensor is None else tensor)
+            return Packed(hooks, wrap(value, edge) if tensor is None else tensor, is_output)
 
         node.y, node.x = pack(node.y, node.edge1), pack(node.x, node.edge0)
-        made_by = dict(zip(op.inputs[2:], node.more, strict=False))
+        makers = node.makers()
         tensors = {*op.inputs, *op.by_products}
         node.rest = tuple(
-            pack(value, made_by.get(name)) if name in tensors else value
+            pack(value, makers.get(name), name in op.by_products) if name in tensors else value
             for name, value in zip(op.rest, node.rest, strict=False)
         )
         if isinstance(node.out, ARRAYS):

@@ -39,10 +39,12 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
     name = names[which] if which < len(names) else ""  # what was converted for the op
     is_of_view = type(node).__name__ == "ChangeOfView" and not which and node.has_view_node()
-    maker = node if which == 0 else dict(node.edges()).get(name)
+    is_output = which == 0 or (op.several and name in op.results)
+    maker = node if is_output else dict(node.edges()).get(name)
+    output_nr = op.results.index(name) if is_output else 0  # PyTorch notes it of outputs alone
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     is_leaf = maker is not None and maker.op.name == "accumulate_grad" and maker.shown is not None
-    if which and not is_leaf:  # PyTorch names what an input has become by the change
+    if not is_output and not is_leaf:  # PyTorch names what an input has become by the change
         is_view = maker is not None and (maker.whole.op.is_view or maker.op.name == "pick")
         is_view = is_view or (maker is None and isinstance(value.base, np.ndarray))
         is_view = is_view and bool(changes.node_name or origin)
@@ -50,7 +52,8 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     elif is_of_view:
         origin = "AsStrided"
     keeper = _called(node)
-    return str(saved_changed(value, changes, node.number, origin, keeper, _saved(op.inputs, name)))
+    saved = _saved(op.inputs, "out" if is_output else name)
+    return str(saved_changed(value, changes, node.number, origin, keeper, saved, output_nr))
 
 
 def _called(node: Any) -> str:
@@ -89,17 +92,24 @@ def operation(node: str) -> str:
 
 
 def saved_changed(
-    value: Any, changes: Changes, number: int, origin: str, keeper: str, saved: str
+    value: Any,
+    changes: Changes,
+    number: int,
+    origin: str,
+    keeper: str,
+    saved: str,
+    output_nr: int = 0,
 ) -> Exception:
     """Return the error for an array that ``keeper`` had saved before these changes.
 
-    ``number`` says when, ``origin`` names the node that made the array, if any.
+    ``number`` says when, ``origin`` names the node that made the array, if any, ``output_nr`` which
+    of its outputs that is.
     """
     return error(
         "autograd.saved_changed",
         kind="CPUBoolType" if value.dtype == bool else f"torch.{tensor_type(value.dtype)}Tensor",
         shape=list(value.shape),
-        origin=f", which is output 0 of {operation(origin)}," if origin else "",
+        origin=f", which is output {output_nr} of {operation(origin)}," if origin else "",
         version=changes.version(),
         expected=changes.version(number),
         keeper=keeper,

@@ -83,7 +83,7 @@ class Node(Shown):
         if isinstance(y, ARRAYS):
             y = wrap(y, self.edge1 and self.edge1.living)
         if self.op.saves_rest:
-            made_by = {name: edge and edge.living for name, edge in self.edges()}
+            made_by = self.makers()
             pairs = zip(self.op.rest, rest, strict=False)
             rest = tuple(wrap(v, made_by.get(n)) if isinstance(v, ARRAYS) else v for n, v in pairs)
         return out, x, y, rest

@@ -84,7 +84,7 @@ class Op:
     layout = ""  # order in memory: "": as the inputs; "rows": row by row; "own": as forward made it
     keeps_type = 0  # how many of the first inputs, masks, keep their type
     operands: tuple[str, ...] = ()  # parameters that count as inputs for the type
-    by_products: tuple[str, ...] = ()  # names of what else forward returns and rules may read
+    by_products: tuple[str, ...] = ()  # names of what else forward returns; of several outputs, all
     saved_as: Mapping[str, str] = MappingProxyType({})  # PyTorch's names of what nodes save
     type_check: Callable[..., None] | None = None  # for arrays not all of one floating type
     on_error: Callable[..., str] | None = None  # says why NumPy refuses the shapes of the arrays
@@ -113,6 +113,7 @@ class Op:
             raise TypeError(f"op {self.name!r}: unknown options {unknown}")
         for option, value in options.items():
             setattr(self, option, value)
+        self.results = self.by_products if self.several else ("out", *self.by_products)
         self.function: OpFunction  # which declares and applies it; set by ``op``
         self.rules: dict[str, Rule] = {}
         self.rule0 = self.rule1 = _no_rule

@@ -3,7 +3,8 @@
 After reading this file you know why ``a, b = x.split(2)`` gives two tensors with one ``grad_fn``.
 An edge says which output it comes from: it leads to an ``OutputNode``, which only passes what
 arrives on to the node of all outputs, under its number. There the cotangents wait for each other,
-and the node is visited once, with all of them. Read next: ``autograd/function.py``.
+and the node is visited once, with all of them. What the rule reads of the outputs stands
+in ``rest``, under their names (``by_products``). Read next: ``autograd/function.py``.
 """
 
 from __future__ import annotations
@@ -25,6 +26,14 @@ class SharedNode(Node):
 
     count: int
     shape: Any  # None: each output has its own
+
+    def makers(self) -> dict[str, Any]:
+        """Return the nodes that made what rules read, which may be outputs of this one."""
+        saved = dict(zip(self.op.rest, self.rest, strict=False))
+        outputs = enumerate(self.op.by_products)
+        shapes = {name: getattr(saved.get(name), "shape", ()) for name in self.op.by_products}
+        own = {name: OutputNode(self, i, shapes[name]) for i, name in outputs}
+        return super().makers() | own
 
 
 class OutputNode(Node):

@@ -54,6 +54,10 @@ class Shown(NodeHooks):
         leaf = self._leaf() if self.op is ACCUMULATE else None
         return None if leaf is not None and leaf._base is None and leaf._node is None else self
 
+    def makers(self: Any) -> dict[str, Any]:
+        """Return the nodes that made what rules read, by name, where that has a history."""
+        return {name: edge and edge.living for name, edge in self.edges()}
+
     @property
     def named(self) -> Any:
         """The node as it is shown: of a class that is called as PyTorch's."""
@@ -122,7 +126,7 @@ class Shown(NodeHooks):
             for array in getattr(value, "given", (value,)):  # of indices, what they were made of
                 changes = changes_of(array)
                 if changes is not None and array is value:
-                    is_detached = check_input(self, which, value, changes)
+                    is_detached = check_input(self, which, value, changes, self._is_output(which))
                     if is_detached and not self._was_leaf(which):
                         changed.append((which, array, None))
                         break
@@ -162,8 +166,10 @@ class Shown(NodeHooks):
 
     def _turn(self: Any, which: int) -> tuple[bool, str]:
         """Return when PyTorch looks at a saved value: at inputs by their names, then at results."""
-        name = self._name_of(which)
-        return which == 0 or name in self.op.by_products, _saved_as(self.op, name)
+        return self._is_output(which), _saved_as(self.op, self._name_of(which))
+
+    def _is_output(self: Any, which: int) -> bool:
+        return which == 0 or self._name_of(which) in self.op.by_products
 
     def _name_of(self: Any, which: int) -> str:
         op = self.op

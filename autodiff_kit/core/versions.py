@@ -208,8 +208,8 @@ def _enter(changes: Changes, memory: np.ndarray[Any, Any]) -> None:
     changes.holds[key] = weakref.ref(memory, forget)
 
 
-def check_input(node: Any, which: int, value: Any, changes: Changes) -> bool:
-    """Look for what was done, besides changes, to the input whose array a node has saved.
+def check_input(node: Any, which: int, value: Any, changes: Changes, is_output: bool) -> bool:
+    """Look for what was done, besides changes, to the tensor whose array a node has saved.
 
     Return whether the tensor was detached in place. Where ``x.data = ...`` has replaced its array,
     the node goes on with the new one.
@@ -217,11 +217,13 @@ def check_input(node: Any, which: int, value: Any, changes: Changes) -> bool:
     own = id(value)
     for array, number, new in changes.replaced:
         is_moved = isinstance(new, weakref.ref)  # as an output may be, too
-        if array == own and number > node.number and (which or is_moved):
+        if array == own and number > node.number and (is_moved or not is_output):
             new = new() if is_moved else new
             value = value if new is None else new
     if which < 3:
         setattr(node, ("out", "x", "y")[which], value)
     else:
         node.rest = (*node.rest[: which - 3], value, *node.rest[which - 2 :])
-    return which > 0 and any(i == own and number > node.number for i, number in changes.detached)
+    return not is_output and any(
+        i == own and number > node.number for i, number in changes.detached
+    )

@@ -201,7 +201,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
         raise error("functions.aminmax_of_nothing")
     dims = tuple(range(input.ndim)) if dim is None else (input._dim(dim),) * bool(input.ndim)
     how: Any = {"dim": dims, "keepdim": keepdim}
-    return _MinMax(ordering.aminmax_min(input, **how), ordering.aminmax_max(input, **how))
+    return _MinMax(*ordering.aminmax(input, **how))
 
 
 _DEVIATION = (
@@ -222,8 +222,7 @@ def std_mean(
 ) -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean: of all elements, or along dimensions."""
     how = _deviation_of("std_mean", input, dim, unbiased, keepdim, correction)
-    mean = ordering.std_mean_mean(input, dim=how["dim"], keepdim=keepdim)
-    return ordering.std_mean_std(input, **how), mean
+    return ordering.std_mean(input, **how)
 
 
 @overloaded(*_DEVIATION)

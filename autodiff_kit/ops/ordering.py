@@ -9,6 +9,7 @@ After reading this file you know that the gradient goes to the element that was 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -27,9 +28,8 @@ from autodiff_kit.ops.shape import unsqueeze
 from autodiff_kit.ops.statistics import linalg_vector_norm, std, var
 from autodiff_kit.ops.table import op
 
-__all__ = ["aminmax_max", "aminmax_min", "dist", "kthvalue", "median_all", "median_dim", "mode"]
-__all__ += ["nanmedian_all", "nanmedian_dim", "nansum", "std_mean_mean", "std_mean_std"]
-__all__ += ["var_mean"]
+__all__ = ["aminmax", "dist", "kthvalue", "median_all", "median_dim", "mode", "nanmedian_all"]
+__all__ += ["nanmedian_dim", "nansum", "std_mean", "var_mean"]
 
 _no_bool = checks.refuse("median_out", "b")
 
@@ -206,42 +206,49 @@ def _(g: Value, x: Value, y: Value, out: Value, p: float) -> Value:
 
 
 # -- two results of one operation -----------------------------------------------------------------
-# Where PyTorch's one node for both saves a result, the kit has one node for each: a node of several
-# outputs keeps none of them.
 
 
-@op("x.amin(dim)", tex=r"\min x", node="AminmaxBackward0", layout="rows")
-def aminmax_min(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
-    """Return the smallest elements: the first result of ``aminmax``."""
-    return amin.op.forward(x, dim=dim, keepdim=keepdim)
+def _of_results(g: Any, rules: Sequence[Callable[[Value], Value]]) -> Value:
+    """Add up what the gradients of the results contribute, each by its rule."""
+    parts = [rule(g[i]) for i, rule in enumerate(rules) if g.get(i) is not None]
+    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
-@op("x.amax(dim)", tex=r"\max x", node="AminmaxBackward0", layout="rows")
-def aminmax_max(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
-    """Return the largest elements: the second result of ``aminmax``."""
-    return amax.op.forward(x, dim=dim, keepdim=keepdim)
+def _rows(*results: Value) -> tuple[Value, ...]:
+    return tuple(one if one.flags.c_contiguous else one.copy() for one in results)
 
 
-@op("x.std(dim)", tex=std.op.tex, node="StdMeanBackward0", layout="rows")
-def std_mean_std(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) -> Value:
-    """Return the standard deviation: the first result of ``std_mean``."""
-    return std.op.forward(x, dim=dim, correction=correction, keepdim=keepdim)
+@op("aminmax(x)", tex=r"\min x, \max x", several=True, by_products=("min", "max"))
+def aminmax(x: Value, *, dim: Ints, keepdim: bool = False) -> tuple[Value, ...]:
+    """Return the smallest and the largest elements."""
+    return _rows(*(one.op.forward(x, dim=dim, keepdim=keepdim) for one in (amin, amax)))
 
 
-@op("x.mean(dim)", tex=mean_dim.op.tex, node="StdMeanBackward0", layout="rows")
-def std_mean_mean(x: Value, *, dim: Ints, keepdim: bool = False) -> Value:
-    """Return the mean: the second result of ``std_mean``."""
-    return mean_dim.op.forward(x, dim=dim, keepdim=keepdim)
+@aminmax.vjp("x", tex=r"\sum_m \bar m\,[x_i = m] / \#\{j : x_j = m\}")
+def _(g: Any, x: Value, max: Value, min: Value, dim: Ints, keepdim: bool) -> Value:
+    def rule_of(extreme: Value) -> Callable[[Value], Value]:
+        return lambda g: amin.op.rules["x"].function(g, extreme, x, dim, keepdim)
+
+    return _of_results(g, [rule_of(min), rule_of(max)])
 
 
-for _twin, _single in (
-    (aminmax_min, amin),
-    (aminmax_max, amax),
-    (std_mean_std, std),
-    (std_mean_mean, mean_dim),
-):
-    _rule = _single.op.rules["x"]
-    _twin.vjp("x", tex=_rule.tex)(_rule.function)
+@op("std_mean(x)", tex=r"\sigma, \bar x", several=True, by_products=("result0", "result1"))
+def std_mean(
+    x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False
+) -> tuple[Value, ...]:
+    """Return the standard deviation and the mean."""
+    deviation = std.op.forward(x, dim=dim, correction=correction, keepdim=keepdim)
+    return _rows(deviation, mean_dim.op.forward(x, dim=dim, keepdim=keepdim))
+
+
+@std_mean.vjp("x", tex=r"\bar s \odot (x - \bar x) / ((n-c) s) + \bar m\,\mathbf 1 / n")
+def _(g: Any, x: Value, result0: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
+    of_deviation, of_mean = (one.op.rules["x"].function for one in (std, mean_dim))
+    rules = [
+        lambda g: of_deviation(g, result0, x, dim, correction, keepdim),
+        lambda g: of_mean(g, x.shape, dim, keepdim),
+    ]
+    return _of_results(g, rules)
 
 
 @op("var_mean(x)", tex=r"\sigma^2, \bar x", several=True)
@@ -250,16 +257,14 @@ def var_mean(
 ) -> tuple[Value, ...]:
     """Return the variance and the mean."""
     variance = var.op.forward(x, dim=dim, correction=correction, keepdim=keepdim)
-    results = (variance, mean_dim.op.forward(x, dim=dim, keepdim=keepdim))
-    return tuple(one if one.flags.c_contiguous else one.copy() for one in results)
+    return _rows(variance, mean_dim.op.forward(x, dim=dim, keepdim=keepdim))
 
 
 @var_mean.vjp("x", tex=r"\bar v \odot \tfrac{2}{n-c} (x - \bar x) + \bar m\,\mathbf 1 / n")
 def _(g: Any, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
     of_variance, of_mean = (one.op.rules["x"].function for one in (var, mean_dim))
-    parts: list[Any] = []
-    if g.get(0) is not None:
-        parts.append(of_variance(g[0], x, dim, correction, keepdim))
-    if g.get(1) is not None:
-        parts.append(of_mean(g[1], x.shape, dim, keepdim))
-    return parts[0] if len(parts) == 1 else parts[0] + parts[1]
+    rules = [
+        lambda g: of_variance(g, x, dim, correction, keepdim),
+        lambda g: of_mean(g, x.shape, dim, keepdim),
+    ]
+    return _of_results(g, rules)

@@ -7,7 +7,7 @@ Read next: ``core/outputs.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autodiff_kit.core.base import TensorBase, next_number, wrap
@@ -33,8 +33,7 @@ def function_of_several(row: Op) -> Callable[..., Any]:
         if edge is None or not mode.grad_enabled:
             outputs = [wrap(result) for result in results]
         else:
-            node = _shared_node(row, edge, array, defaults | params)
-            node.count = len(results)
+            node = _shared_node(row, edge, array, results, defaults | params)
             outputs = [wrap(r, OutputNode(node, i, r.shape)) for i, r in enumerate(results)]
         for out in outputs if row.is_view else ():
             note_view(out, x, SEVERAL)
@@ -47,13 +46,17 @@ def function_of_several(row: Op) -> Callable[..., Any]:
     return function
 
 
-def _shared_node(row: Op, edge: Node, array: Any, values: dict[str, Any]) -> SharedNode:
-    """Make the node of all outputs; the rule of such an op reads the input and parameters only."""
+def _shared_node(
+    row: Op, edge: Node, array: Any, results: Sequence[Any], values: dict[str, Any]
+) -> SharedNode:
+    """Make the node of all outputs, which saves what the rule reads."""
     node = object.__new__(SharedNode)
     node.op, node.edge0, node.number = row, edge, next_number()
     node.shape = node.edge1 = node.out = node.x = node.y = node.hooks = None
-    if row.saves:
+    node.count = len(results)
+    if "x" in row.rules["x"].reads:
         node.x = array
+    values |= zip(row.by_products, results, strict=False)
     values["x_shape"] = array.shape
     node.rest = tuple([values[name] for name in row.rest])
     return node

@@ -31,7 +31,13 @@ def _t(x: Value) -> Value:
     return transpose(x, dim0=len(x.shape) - 2, dim1=len(x.shape) - 1)
 
 
-@op("svd(x)", tex=r"U, S, V^\top \text{ with } U S V^\top = x", several=True)
+@op(
+    "svd(x)",
+    tex=r"U, S, V^\top \text{ with } U S V^\top = x",
+    several=True,
+    by_products=("u", "s", "vh"),
+    saved_as={"u": "U", "s": "S", "vh": "Vh"},
+)
 def linalg_svd(x: Value, *, full_matrices: bool) -> tuple[Value, Value, Value]:
     """Return U, S and Vh with ``U @ diag(S) @ Vh = x``; LAPACK chooses the signs."""
     if not np.isfinite(x).all():
@@ -43,15 +49,12 @@ def linalg_svd(x: Value, *, full_matrices: bool) -> tuple[Value, Value, Value]:
 
 
 @linalg_svd.vjp("x", tex=r"U\,(\ldots + \operatorname{diag}\bar S)\,V^\top")
-def _(g: Any, x: Value, full_matrices: bool) -> Value:
-    (rows, columns), rank = x.shape[-2:], len(x.shape)
-    size = min(rows, columns)
-    u, s, vh = linalg_svd(x, full_matrices=False)
+def _(g: Any, s: Value, u: Value, vh: Value, full_matrices: bool) -> Value:
+    rows, columns, size, rank = u.shape[-2], vh.shape[-1], s.shape[-1], len(u.shape)
     grad_u, grad_s, grad_vh = (g.get(i) for i in range(3))
-    if full_matrices and grad_u is not None:
-        grad_u = slice_dim(grad_u, dim=rank - 1, start=0, end=size, step=1)
-    if full_matrices and grad_vh is not None:
-        grad_vh = slice_dim(grad_vh, dim=rank - 2, start=0, end=size, step=1)
+    if full_matrices:
+        u, grad_u = (_first(part, rank - 1, size) for part in (u, grad_u))
+        vh, grad_vh = (_first(part, rank - 2, size) for part in (vh, grad_vh))
     across, down = unsqueeze(s, dim=rank - 2), unsqueeze(s, dim=rank - 1)
     inner: Any = (
         None if grad_s is None else diag_embed(grad_s, offset=0, dim1=rank - 2, dim2=rank - 1)
@@ -65,7 +68,7 @@ def _(g: Any, x: Value, full_matrices: bool) -> Value:
         of_v = down * (product - _t(product))
         turned = of_v if turned is None else turned + of_v
     if turned is not None:
-        turned = turned / (across * across - down * down + _ones_on_diagonal(x, size))
+        turned = turned / (across * across - down * down + _ones_on_diagonal(s))
         inner = turned if inner is None else inner + turned
     if rows > size and grad_u is not None:
         rest = grad_u / across
@@ -78,8 +81,13 @@ def _(g: Any, x: Value, full_matrices: bool) -> Value:
     return matmul(matmul(u, inner), vh)
 
 
-def _ones_on_diagonal(x: Value, size: int) -> Value:
+def _first(x: Any, dim: int, size: int) -> Any:
+    """Return the first vectors, those of singular values; None for None."""
+    return None if x is None else slice_dim(x, dim=dim, start=0, end=size, step=1)
+
+
+def _ones_on_diagonal(s: Value) -> Value:
     """Return what keeps the differences of squares from 0 where they are not looked at."""
-    is_array = isinstance(x, ARRAYS)
-    ones = np.eye(size, dtype=x.dtype if is_array else x._array.dtype)
+    is_array = isinstance(s, ARRAYS)
+    ones = np.eye(s.shape[-1], dtype=s.dtype if is_array else s._array.dtype)
     return ones if is_array else wrap(ones)

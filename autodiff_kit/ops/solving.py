@@ -139,7 +139,13 @@ def _not_positive(x: Any) -> Exception:
     return error("linalg.not_positive", batch="", order=x.shape[-1])
 
 
-@op("qr(x)", tex=r"Q, R \text{ with } Q R = x", several=True)
+@op(
+    "qr(x)",
+    tex=r"Q, R \text{ with } Q R = x",
+    several=True,
+    by_products=("q", "r"),
+    saved_as={"q": "Q", "r": "R"},
+)
 def linalg_qr(x: Value, *, mode: str) -> tuple[Value, Value]:
     """Return orthonormal columns Q and a triangle R with ``Q @ R = x``; LAPACK chooses the signs.
 
@@ -153,25 +159,24 @@ def linalg_qr(x: Value, *, mode: str) -> tuple[Value, Value]:
 
 
 @linalg_qr.vjp("x", tex=r"(\bar Q + Q\,\mathrm{sym}(\bar R R^\top - Q^\top \bar Q))\,R^{-\top}")
-def _(g: Any, x: Value, mode: str) -> Value:
-    rows, columns = x.shape[-2:]
+def _(g: Any, q: Value, r: Value, mode: str) -> Value:
     if mode == "r":
         raise error("linalg.qr_without_q")
+    rows, columns = q.shape[-2], r.shape[-1]
     if mode == "complete" and rows > columns:
         raise error("linalg.qr_complete")
-    q, r = linalg_qr(x, mode=mode)
     grad_q, grad_r = g.get(0), g.get(1)
     if rows >= columns:
         return _qr_rule(q, r, grad_q, grad_r)
-    x2 = _columns(x, rows, columns)  # what stands to the right of a square is Q @ R2
+    x2 = matmul(q, _columns(r, rows, columns))  # what stands to the right of a square
     if grad_r is None:
         back = _qr_rule(q, _columns(r, 0, rows), grad_q, None)
-        return cat(back, zeros_like(x2), dim=len(x.shape) - 1)
+        return cat(back, zeros_like(x2), dim=len(q.shape) - 1)
     left, right = (_columns(grad_r, *span) for span in ((0, rows), (rows, columns)))
     through_r2 = matmul(x2, _t(right))
     grad_q = through_r2 if grad_q is None else grad_q + through_r2
     back = _qr_rule(q, _columns(r, 0, rows), grad_q, left)
-    return cat(back, matmul(q, right), dim=len(x.shape) - 1)
+    return cat(back, matmul(q, right), dim=len(q.shape) - 1)
 
 
 def _columns(x: Value, start: int, end: int) -> Value:
@@ -209,9 +214,21 @@ def _each_matrix(x: Value) -> Value:
     return unsqueeze(unsqueeze(x, dim=rank), dim=rank + 1)
 
 
-@op("log(abs(det(x)))", tex=r"\ln |\det x|", by_products=("sign",))
-@vjp("x", lambda g, x: _each_matrix(g) * _t(linalg_inv_ex(x)), tex=r"\bar z\,x^{-\top}")
+@op(
+    "slogdet(x)",
+    tex=r"\operatorname{sign} \det x, \ln |\det x|",
+    several=True,
+    by_products=("sign", "logarithm"),
+    saved_as={"x": "A"},
+)
 def linalg_slogdet(x: Value) -> tuple[Value, Value]:
-    """Return the logarithm of the size of determinants, and their signs."""
+    """Return the signs of determinants, and the logarithm of their size."""
     sign, logarithm = np.linalg.slogdet(x)
-    return logarithm.astype(x.dtype)[()], sign.astype(x.dtype)[()]
+    return sign.astype(x.dtype)[()], logarithm.astype(x.dtype)[()]
+
+
+@linalg_slogdet.vjp("x", tex=r"\bar z\,x^{-\top}")
+def _(g: Any, x: Value, sign: Value) -> Value:
+    if g.get(1) is None:  # the sign alone: a step function, without any gradient
+        return None
+    return _each_matrix(g[1]) * _t(linalg_inv_ex(x))

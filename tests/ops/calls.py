@@ -9,6 +9,7 @@ from tests.ops.samples import Sample
 
 # Where the function does not take what its op takes, in the same order and by the same names.
 _CALLS = {
+    "aminmax": "aminmax(x, **options('keepdim'), **({'dim': dim[0]} if len(dim) < 2 else {}))",
     "as_strided": "as_strided(x, size, stride, offset)",
     "cat": "cat(tensors, dim)",
     "gather": "gather(x, dim, index)",
@@ -33,7 +34,7 @@ APART = {"bernoulli", "index_put", "masked_scatter"}
 def called(torch: Any, op: Op, sample: Sample) -> Any:
     """Call the function that is named as an op, of the kit or of PyTorch, with a sample.
 
-    Of several results, the second is returned, as by ``apply`` of ``test_every_op.py``.
+    Of several results, that of the sample is returned, as by ``apply`` of ``test_every_op.py``.
     """
     tensors = [torch.from_numpy(np.array(x)) for x in sample.inputs]
     params = {name: _as_tensors(torch, value) for name, value in sample.params.items()}
@@ -46,7 +47,7 @@ def called(torch: Any, op: Op, sample: Sample) -> Any:
         out = eval(f"torch.{_CALLS[op.name]}", {"torch": torch, **names})
     else:
         out = getattr(torch, op.name)(*tensors, **params)
-    return out[1] if isinstance(out, tuple | list) and op.several else out
+    return out[sample.output] if isinstance(out, tuple | list) and op.several else out
 
 
 def _as_tensors(torch: Any, value: Any) -> Any:

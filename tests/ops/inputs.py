@@ -8,10 +8,11 @@ import numpy as np
 
 @dataclass
 class Sample:
-    """One call of an op: its inputs, its parameters."""
+    """One call of an op: its inputs, its parameters; which of several outputs is looked at."""
 
     inputs: tuple[Any, ...]
     params: dict[str, Any] = field(default_factory=dict)
+    output: int = 1
 
     def __str__(self) -> str:
         shapes = ",".join(str(list(np.shape(x))) for x in self.inputs)

@@ -53,12 +53,13 @@ INSTEAD: dict[str, list[Sample]] = {
     "col2im": [Sample((numbers(2, 12, 6),), {"size": (3, 5), "grid": PATCHES})],
     "hardshrink": [Sample((signed(2, 3),), {"lambd": 0.5}), Sample((signed(),), {"lambd": 0.5})],
     "linalg_qr": [
-        Sample((signed(3, 2),), {"mode": "reduced"}),
-        Sample((signed(2, 3),), {"mode": "complete"}),
+        Sample((signed(rows, columns),), {"mode": mode}, output)
+        for rows, columns, mode in ((3, 2, "reduced"), (2, 3, "complete"))
+        for output in (0, 1)
     ],
     "linalg_svd": [
-        Sample((signed(3, 2),), {"full_matrices": False}),
-        Sample((signed(2, 3),), {"full_matrices": True}),
+        *(Sample((signed(3, 2),), {"full_matrices": False}, output) for output in range(3)),
+        *(Sample((signed(2, 3),), {"full_matrices": True}, output) for output in range(2)),
     ],
     "outer_sum": [Sample((numbers(2, 3), numbers(2, 4, seed=1), numbers(2, 2, seed=2)))],
     "rrelu_with_noise": [Sample((signed(2, 3), numbers(2, 3, seed=1)))],
@@ -96,8 +97,11 @@ INSTEAD: dict[str, list[Sample]] = {
     ],
     "addr": [Sample((MATRIX, numbers(2), VECTOR), {"beta": 0.5, "alpha": 3.0})],
     "addbmm": [Sample((numbers(3), BATCH, numbers(2, 2, 3, seed=1)), {"beta": 0.5, "alpha": 3.0})],
-    "aminmax_max": [Sample((MATRIX,), {"dim": (1,)}), Sample((MATRIX,), {"dim": (0, 1)})],
-    "aminmax_min": [Sample((MATRIX,), {"dim": (1,), "keepdim": True})],
+    "aminmax": [
+        Sample((MATRIX,), {"dim": (1,)}),
+        Sample((MATRIX,), {"dim": (0, 1)}, 0),
+        Sample((MATRIX,), {"dim": (1,), "keepdim": True}, 0),
+    ],
     "as_strided": [
         Sample((numbers(6),), {"size": (2, 3), "stride": (2, 1), "offset": 1}),
         Sample((MATRIX,), {"size": (4,), "stride": (1,), "offset": 0}),
@@ -217,9 +221,9 @@ INSTEAD: dict[str, list[Sample]] = {
         for right in (False, True)
     ],
     "squeeze_dims": [Sample((numbers(1, 2, 1),), {"dims": (0, 1)})],
-    "std_mean_mean": [Sample((MATRIX,), {"dim": (1,)})],
-    "std_mean_std": [Sample((MATRIX,), {"dim": (1,)})],
+    "std_mean": [Sample((MATRIX,), {"dim": (1,)}, output) for output in (0, 1)],
     "var_mean": [
+        Sample((MATRIX,), {"dim": (1,)}, 0),
         Sample((MATRIX,), {"dim": (0, 1), "keepdim": True}),
         Sample((MATRIX,), {"dim": (1,), "correction": 0}),
     ],
@@ -243,12 +247,11 @@ INSTEAD: dict[str, list[Sample]] = {
 
 # What the text of an op does not say to NumPy.
 WITH_NUMPY = {
-    "linalg_qr": "np.linalg.qr(x, mode)[1]",
-    "linalg_svd": "np.linalg.svd(x, full_matrices)[1]",
+    "linalg_qr": "np.linalg.qr(x, mode)[output]",
+    "linalg_svd": "np.linalg.svd(x, full_matrices)[output]",
     "weight_norm_interface": "x * y / np.sqrt(np.square(x).sum("
     "tuple(d for d in range(x.ndim) if d != dim), keepdims=True))",
-    "aminmax_max": "np.max(x, dim, keepdims=keepdim)",
-    "aminmax_min": "np.min(x, dim, keepdims=keepdim)",
+    "aminmax": "(np.max if output else np.min)(x, dim, keepdims=keepdim)",
     "as_strided": "np.array([[x.flat[offset + sum(np.multiply(k, stride))]] "
     "for k in np.ndindex(*size)]).reshape(size)",
     "affine_grid_generator": "np.array([base @ m.T for m in x])",
@@ -293,7 +296,7 @@ WITH_NUMPY = {
     "linalg_cross": "np.cross(x, y, axis=dim)",
     "linalg_det": "np.linalg.det(x)",
     "linalg_inv_ex": "np.linalg.inv(x)",
-    "linalg_slogdet": "np.linalg.slogdet(x)[1]",
+    "linalg_slogdet": "np.linalg.slogdet(x)[output]",
     "linalg_cholesky_ex": "np.linalg.cholesky(x)",
     "linalg_solve_triangular": "np.linalg.inv(np.triu(x) if upper else np.tril(x)) @ y",
     "linalg_solve_ex": "np.linalg.solve(x, y[..., None])[..., 0] if is_vector "
@@ -315,7 +318,8 @@ WITH_NUMPY = {
     "scatter_reduce": "plainly.reduced(x, index, source, dim, reduce, include_self)",
     "searchsorted": "np.searchsorted(x, y, 'right' if right else 'left')",
     "squeeze_dims": "np.squeeze(x, dims[0])",
-    "std_mean_std": "(np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)) ** 0.5",
+    "std_mean": "np.mean(x, dim, keepdims=keepdim) if output else "
+    "(np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)) ** 0.5",
     "squeeze_in_place": "np.squeeze(x)",
     "t_in_place": "np.transpose(x)",
     "transpose_in_place": "np.swapaxes(x, dim0, dim1)",
@@ -323,7 +327,8 @@ WITH_NUMPY = {
     "unfold": "plainly.windows(x, dim, size, step)",
     "unfold_backward": "adjoint(lambda e: plainly.windows(e, dim, size, step), x, shape)",
     "unique_consecutive": "[3.0, 1.0, 3.0]",
-    "var_mean": "np.mean(x, dim, keepdims=keepdim)",
+    "var_mean": "np.mean(x, dim, keepdims=keepdim) if output else "
+    "np.var(x, dim, keepdims=keepdim) * freedom(x, dim, correction)",
 }
 
 

@@ -65,10 +65,10 @@ TWICE = [p for p in SMOOTH if p.values[0].name not in ONCE]
 DIRECTIONS = range(3)  # of second derivatives; the gate looks at each element
 
 
-def apply(op: Op, inputs: Any, params: dict[str, Any]) -> Any:
-    """Apply an op to tensors or arrays; return its output, of several the second."""
-    out = op.function(*inputs, **params)
-    return out[1] if op.several else out[0] if op.by_products else out
+def apply(op: Op, inputs: Any, sample: Sample) -> Any:
+    """Apply an op to tensors or arrays; return its output, of several that of the sample."""
+    out = op.function(*inputs, **sample.params)
+    return out[sample.output] if op.several else out[0] if op.by_products else out
 
 
 def leaves(op: Op, sample: Sample, wanted: list[int] | None = None) -> list[Tensor]:
@@ -88,7 +88,7 @@ def cotangent(out: Tensor, seed: int = 5) -> Tensor:
 
 def gradients(op: Op, sample: Sample, create_graph: bool = False) -> tuple[Tensor, ...]:
     inputs = leaves(op, sample)
-    out = apply(op, inputs, sample.params)
+    out = apply(op, inputs, sample)
     wanted = [inputs[i] for i in differentiable(op)]
     return torch.autograd.grad(out, wanted, cotangent(out), create_graph=create_graph)
 
@@ -348,7 +348,7 @@ def axes_to(x: Any, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 def expected(op: Op, sample: Sample) -> Any:
     names: dict[str, Any] = {name: getattr(np, name) for name in np.__all__}
-    names |= {**globals(), **op.defaults, **sample.params}
+    names |= {**globals(), **op.defaults, **sample.params, "output": sample.output}
     if op.is_variadic:
         names[op.inputs[0]] = sample.inputs
     else:
@@ -358,7 +358,7 @@ def expected(op: Op, sample: Sample) -> Any:
 
 @for_each(("op", "sample"), SAMPLES)
 def test_forward_is_what_numpy_computes(op: Op, sample: Sample) -> None:
-    out = apply(op, [wrap(np.array(x)[()]) for x in sample.inputs], sample.params)
+    out = apply(op, [wrap(np.array(x)[()]) for x in sample.inputs], sample)
 
     np.testing.assert_allclose(out.tolist(), np.asarray(expected(op, sample)), rtol=1e-12)
 
@@ -369,7 +369,7 @@ def test_float32_stays_float32(op: Op, sample: Sample) -> None:
     if any(x.dtype == np.float64 for x in inputs):
         low = [x.astype("float32") if x.dtype == np.float64 else x for x in inputs]
 
-        out = apply(op, [wrap(x[()]) for x in low], sample.params)
+        out = apply(op, [wrap(x[()]) for x in low], sample)
 
         assert out._array.dtype != np.float64
 
@@ -379,10 +379,10 @@ def test_float32_stays_float32(op: Op, sample: Sample) -> None:
 
 @for_each(("op", "sample"), SMOOTH)
 def test_rules_agree_with_finite_differences(op: Op, sample: Sample) -> None:
-    weights = cotangent(apply(op, leaves(op, sample, []), sample.params)).numpy()
+    weights = cotangent(apply(op, leaves(op, sample, []), sample)).numpy()
 
     def weighted(*arrays: Any) -> float:
-        return float(np.sum(apply(op, arrays, sample.params) * weights))
+        return float(np.sum(apply(op, arrays, sample) * weights))
 
     found = gradients(op, sample)
 
@@ -396,7 +396,7 @@ def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
     """Gradients of gradients, by finite differences of the first ones."""
     wanted = differentiable(op)
     inputs = leaves(op, sample)
-    out = apply(op, inputs, sample.params)
+    out = apply(op, inputs, sample)
     v = cotangent(out).requires_grad_()
     firsts = torch.autograd.grad(out, [inputs[i] for i in wanted], v, create_graph=True)
     total = sum((first * cotangent(first, 6)).sum() for first in firsts)
@@ -410,7 +410,7 @@ def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
     def of_firsts(*arrays: Any) -> float:
         *values, weights = arrays
         again = leaves(op, Sample(tuple(values), sample.params))
-        result = apply(op, again, sample.params)
+        result = apply(op, again, sample)
         g = torch.autograd.grad(result, [again[i] for i in wanted], wrap(weights))
         pairs = zip(g, weights_of_firsts, strict=True)
         return sum(float(np.sum(first.numpy() * weight)) for first, weight in pairs)
@@ -455,7 +455,7 @@ def test_gradients_have_the_shape_and_dtype_of_their_input(op: Op, sample: Sampl
 @for_each(("op", "sample"), DIFFERENTIABLE)
 def test_backward_leaves_inputs_and_output_alone(op: Op, sample: Sample) -> None:
     inputs = leaves(op, sample)
-    out = apply(op, inputs, sample.params)
+    out = apply(op, inputs, sample)
     before = [np.array(t._array) for t in (*inputs, out)]
 
     out.backward(cotangent(out))
@@ -469,7 +469,7 @@ def test_backward_gives_the_same_whether_somebody_watches_or_not(op: Op, sample:
     found: list[list[Any]] = []
     for observer in (None, Observer()):  # two forms of the engine
         inputs = leaves(op, sample)
-        out = apply(op, inputs, sample.params)
+        out = apply(op, inputs, sample)
         with installed(observer):
             out.backward(cotangent(out))
         found.append([t.grad._array for t in inputs if t.grad is not None])
@@ -510,7 +510,7 @@ def test_an_op_without_derivative_says_so_at_backward(name: str) -> None:
     op = OPS[name]
     sample = samples(op)[0]
     inputs = [wrap(x).requires_grad_() for x in sample.inputs]
-    out = apply(op, inputs, sample.params)
+    out = apply(op, inputs, sample)
 
     with pytest.raises(RuntimeError, match=r"(is not implemented\.?|@once_differentiable)\n-> "):
         out.sum().backward()
@@ -535,7 +535,7 @@ def tensors_read(op: Op, wanted: list[int]) -> set[str]:
 @for_each(("op", "sample"), DIFFERENTIABLE)
 def test_a_node_saves_what_the_wanted_rules_read_and_no_more(op: Op, sample: Sample) -> None:
     for wanted in subsets(differentiable(op)):
-        out = apply(op, leaves(op, sample, wanted), sample.params)
+        out = apply(op, leaves(op, sample, wanted), sample)
 
         node = out.grad_fn
         assert isinstance(node, Node)
@@ -544,7 +544,7 @@ def test_a_node_saves_what_the_wanted_rules_read_and_no_more(op: Op, sample: Sam
 
 @for_each(("op", "sample"), DIFFERENTIABLE)
 def test_backward_releases_what_was_saved(op: Op, sample: Sample) -> None:
-    out = apply(op, leaves(op, sample), sample.params)
+    out = apply(op, leaves(op, sample), sample)
     node = out.grad_fn
     assert node is not None
     had_saved = bool(node.saved()) or op.saves_rest  # indices are freed, as tensors are
@@ -562,7 +562,7 @@ def test_backward_releases_what_was_saved(op: Op, sample: Sample) -> None:
 @for_each(("op", "sample"), DIFFERENTIABLE)
 def test_nothing_is_recorded_under_no_grad(op: Op, sample: Sample) -> None:
     with torch.no_grad():
-        out = apply(op, leaves(op, sample), sample.params)
+        out = apply(op, leaves(op, sample), sample)
 
     assert out.grad_fn is None
     assert out.requires_grad == bool(op.is_view)  # PyTorch's views do, though nothing flows there

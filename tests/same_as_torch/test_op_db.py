@@ -307,10 +307,6 @@ SAVED_DIFFERENTLY = {
     ("ldexp", "output"): _UNREAD,
     ("lerp", 2): _UNREAD,
     **{("linalg.multi_dot", i): "PyTorch multiplies in the order of least work" for i in range(5)},
-    **{
-        ("linalg.slogdet", what): "PyTorch records the sign, too, only for a derivative of 0"
-        for what in (None, "output", 0)
-    },
     ("sgn", 0): _UNREAD,
     ("sgn", "output"): _UNREAD,
     ("take", 0): _SIZES,

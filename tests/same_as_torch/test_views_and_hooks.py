@@ -537,7 +537,7 @@ torch.optim.SGD([b], lr=0.1).step()
 print(b.is_leaf)
 """,
     "two results of one node": """
-for f in (torch.var_mean, torch.linalg.qr):
+for f in (torch.var_mean, torch.std_mean, torch.aminmax, torch.linalg.qr, torch.linalg.slogdet):
     x = torch.tensor([[1., 5., 2.], [7., 3., 3.], [4., 4., 6.]], requires_grad=True)
     a, b = f(x)
     print(a, b, a.grad_fn is b.grad_fn, a.output_nr, b.output_nr)
@@ -548,7 +548,36 @@ for f in (torch.var_mean, torch.linalg.qr):
     print(arrived, x.grad)
     a, b = f(x)
     g, = torch.autograd.grad((a * b).sum(), x, create_graph=True)
-    print(torch.autograd.grad(g.square().sum(), x))
+    print(torch.autograd.grad(g.square().sum() + g.sum() * x.sum(), x))
+""",
+    "a result that a node with several has saved is changed": """
+functions = {"qr": torch.linalg.qr, "svd": torch.linalg.svd, "slogdet": torch.linalg.slogdet}
+functions |= {"std_mean": torch.std_mean, "aminmax": torch.aminmax, "var_mean": torch.var_mean}
+for name, f in functions.items():
+    x = torch.tensor([[1., 5., 2.], [7., 3., 3.], [4., 4., 6.]], requires_grad=True)
+    for which in range(len(f(x))):
+        for change in (lambda t: t.mul_(2), lambda t: t.detach().zero_(), torch.Tensor.detach_,
+                       lambda t: setattr(t, "data", t.data * 3)):
+            outs = f(x)
+            root = outs[which - 1] * 1
+            try:
+                change(outs[which])
+                g, = torch.autograd.grad(root.sum(), x, allow_unused=True)
+                print(name, which, None if g is None else 3 + g)  # no last digits of a zero
+            except RuntimeError as problem:
+                print(name, which, str(problem).partition("\\n->")[0])
+q, r = torch.linalg.qr(x)
+print(q.grad_fn._saved_Q.grad_fn is q.grad_fn, q.grad_fn._saved_R.output_nr)
+print(torch.autograd.grad(q.grad_fn._saved_R.sum(), x))
+log = []
+with torch.autograd.graph.saved_tensors_hooks(lambda t: log.append(t.shape) or t, lambda t: t):
+    outs = [f(x) for name, f in functions.items() if name != "slogdet"]
+    print(log)
+sum(part.sum() for out in outs for part in out).backward()
+print(x.grad)
+product = r * r
+r.detach().add_(1)
+product.sum().backward()
 """,
     "inputs of a Function by name": """
 class F(torch.autograd.Function):
