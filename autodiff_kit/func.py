@@ -127,9 +127,14 @@ class _Call:
         used = [(out, g) for out, g in pairs if out is not None and out.requires_grad]
         if not used:
             return [zeros_like(x) for x in xs]
+        sent = [_recordable(g) for _, g in used]
+        # The gradients of an inner call are differentiated by the outer one; others are not.
+        create_graph = any(g is not None and g.requires_grad for g in sent) or (
+            self._is_recorded and any(self._depends_on_others(out) for out, _ in used)
+        )
         with recording(), _Transform(self._own):
             grads = gradients(
-                [out for out, _ in used], xs, [_recordable(g) for _, g in used], create_graph=True,
+                [out for out, _ in used], xs, sent, retain_graph=True, create_graph=create_graph,
                 allow_unused=True,
             )  # fmt: skip
             return [zeros_like(x) if g is None else g for g, x in zip(grads, xs, strict=True)]

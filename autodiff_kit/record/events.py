@@ -112,6 +112,7 @@ class NodeRecord(_MadeFrom):
     part_of: NotRequired[NodeNumber]  # the first output of the same node
     variable: NotRequired[str]  # what the code calls it, if its name is numbered: ``h`` of ``h2``
     mode: NotRequired[Mode]  # in which an op ran that is not recorded, if not in no_grad
+    inside: NotRequired[str]  # the call that made it on its way to a result: ``vmap(f)(w)``
 
 
 class RuleRecord(TypedDict):
@@ -272,6 +273,7 @@ class Result(TypedDict):
     name: str
     value: Value
     node: NodeNumber | None
+    by: NotRequired[str]  # what the code calls instead, such as ``torch.func.grad(f)``
 
 
 @final

@@ -40,6 +40,7 @@ class KitNotes(Changes):
         self._first = next_number()  # nodes of a lower number were there before
         self._unseen_copies: dict[int, weakref.ref[Tensor]] = {}  # that the kit's own code made
         self._copied: tuple[Any, Any] = (nothing, nothing)  # the latest copy, and of what
+        self._origins: dict[int, tuple[Any, int]] = {}  # of such a copy, by its id
         self._unseen: tuple[Node, int] | None = None  # it has saved what hooks are about to pack
 
     def _known(self, tensor: Tensor) -> int | None:
@@ -78,6 +79,12 @@ class KitNotes(Changes):
         number = self._put_node(node, node.name(), value, 0, None)
         self._adopted[number] = node.number < self._first
         return number
+
+    def _adopt(self, tensor: Tensor, scope: int, origin: int | None = None) -> int:
+        reference, number = self._origins.get(id(tensor), (nothing, -1))
+        return super()._adopt(
+            tensor, scope, number if reference() is tensor and origin is None else origin
+        )
 
     def _add_leaf(self, tensor: Tensor, scope: int, place: Place | None) -> int:
         grad_fn = tensor.grad_fn

@@ -18,6 +18,7 @@ from types import FrameType, MemberDescriptorType, ModuleType
 from typing import Any
 
 from autodiff_kit.record.events import Input, NodeRecord
+from autodiff_kit.record.inner import function_of
 from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.rounds import Variables
 from autodiff_kit.record.scopes import Scopes, look, look_up
@@ -147,7 +148,7 @@ class Names(dict[int, str]):
             if text.isidentifier():
                 scopes = self._scopes  # of a recursion, a parameter is like a loop's variable
                 if is_leaf:  # what an outer variable holds, it is called by that
-                    self[number] = self._held_as(tensor) or text
+                    self[number] = self.held_as(tensor) or text
                 elif scopes.has_seen(node["scope"]) or scopes.is_recursive():
                     self[number] = text
                 else:
@@ -178,7 +179,7 @@ class Names(dict[int, str]):
         is_parameter = tensor.__class__ is not self._kind
         if is_parameter and self._is_owned(number, tensor):
             return
-        name = self._held_as(tensor)
+        name = self.held_as(tensor)
         if name:
             self[number] = name
         elif not is_parameter:
@@ -240,16 +241,11 @@ class Names(dict[int, str]):
     def called(self, sources: Sources) -> str:
         """Return what the learner calls at the present place: ``dropout`` of ``dropout(x)``."""
         frame = self._scopes.frame()
-        text = "" if frame is None else sources.place(frame).text
-        with suppress(SyntaxError):
-            match _parsed(text.strip()):
-                case ast.Call(func=function):
-                    return ast.unparse(function)
-        return ""
+        return "" if frame is None else function_of(sources.place(frame).text)
 
     def is_held(self, tensor: Any) -> bool:
         """Return whether the learner has a tensor, in a variable or in what a variable holds."""
-        if self._held_as(tensor):
+        if self.held_as(tensor):
             return True
         for frame in self._scopes.frames():
             for space in (look(frame), frame.f_globals):
@@ -263,7 +259,7 @@ class Names(dict[int, str]):
                         return True
         return False
 
-    def _held_as(self, tensor: Any) -> str:
+    def held_as(self, tensor: Any) -> str:
         """Return the variable of the learner's that holds a tensor, or ""."""
         for frame in self._scopes.frames():
             for space in (look(frame), frame.f_globals):

@@ -17,6 +17,7 @@ from typing import Any, Protocol, runtime_checkable
 from autodiff_kit.record import rounds
 from autodiff_kit.record.entries import entry_of
 from autodiff_kit.record.events import Result, Value
+from autodiff_kit.record.inner import mark_inner
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.recording import Recording
@@ -133,6 +134,7 @@ class Notes:
         self._grads: dict[int, Any] = {}  # what is known of a leaf's .grad until it accumulates
         # What comes from elsewhere than an op, by id: a name, or "", and what it is.
         self._results: dict[int, tuple[Callable[[], Any], str, str]] = {}
+        self._unnamed: list[tuple[Callable[[], Any], Result]] = []  # gradients of torch.func
         self._is_again = False  # whether a checkpoint runs its function once more
         self._adopted: dict[int, bool | None] = {}  # leaves not made here: whether made before
 
@@ -212,26 +214,41 @@ class Notes:
     def _note_results(self, inputs: Sequence[Any], gradients: Sequence[Any], at: Any) -> None:
         """Note what autograd.grad returns: told with the end of its backward pass."""
         place, scope = at
+        by = "" if self._function_called() == "grad" else self._names.called(self._sources)
         results: list[Result] = []
         for i, (tensor, gradient) in enumerate(zip(inputs, gradients, strict=False)):
             if gradient is None:
                 continue
             names = place.parts or ((place.name or "",) if len(gradients) == 1 else ())
-            name = names[i] if i < len(names) else ""
+            name = names[i] if i < len(names) and not by else ""
             number = self._known(gradient)
             if number is None:
-                part = "gradient that autograd.grad returned"
+                part = f"gradient that {by or 'autograd.grad'} {'computes' if by else 'returned'}"
                 self._results[id(gradient)] = weakref.ref(gradient), name, part
             elif name and number not in self._names:
                 self._names[number] = name
             of, value = self._number(tensor, scope), self._value(gradient)
-            results.append({"of": of, "name": name, "value": value, "node": number})
+            result: Result = {"of": of, "name": name, "value": value, "node": number}
+            if by:
+                result["by"] = by
+                self._unnamed.append((weakref.ref(gradient), result))
+            results.append(result)
         for event in reversed(self._events):
             if event["kind"] == "finish":
                 event["results"] = results
                 break
             if event["kind"] == "backward":
                 break
+
+    def _function_called(self) -> str:
+        """Return the name of the function that the learner's code itself has called."""
+        frame, name = sys._getframe(2), ""
+        while not self._is_learners[frame.f_code.co_filename]:
+            name = frame.f_code.co_name
+            if frame.f_back is None:
+                break
+            frame = frame.f_back
+        return name
 
     def _look_again(self, before: int, number: int) -> None:
         """Call what a tensor is now as it was called; a view is still the one that was written."""
@@ -368,7 +385,12 @@ class Notes:
         numbers = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
         del self._nodes[numbers[-1] + 1 if numbers else 0 :]  # what the limit has cut off
         self._names.settle(self._known)
+        for number in mark_inner(self._nodes, self._events, self._scopes.plain):
+            self._names.pop(number, None)
         self._names.name_rest(list(self._tensors.values()), self._known)
+        for reference, result in self._unnamed:
+            if (gradient := reference()) is not None:
+                result["name"] = self._names.held_as(gradient)
         for number, older in self._adopted.items():
             if number < len(self._nodes):
                 entry, name = self._nodes[number], self._names.get(number, "")

@@ -8,6 +8,7 @@ backward pass is in ``kit_backward.py``, and which tensor is which in ``kit_note
 
 from __future__ import annotations
 
+import os
 import sys
 import weakref
 from collections.abc import Sequence
@@ -43,6 +44,8 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = ["record"]
 
+# torch.func, which differentiates with respect to copies of what a function is called with.
+_TRANSFORMS = os.path.join("autodiff_kit", "func.py")
 _CHECKS = checked.__code__.co_filename  # what a method does before: it looks at its arguments
 
 
@@ -230,6 +233,9 @@ class _Recorder(KitBackward):
             caller = caller.f_back
         if caller is None or not self._is_learners[caller.f_code.co_filename]:
             self._unseen_copies[id(out)] = weakref.ref(out)  # the kit's own
+            if caller is not None and caller.f_code.co_filename.endswith(_TRANSFORMS):
+                _, scope, _ = self._where()
+                self._origins[id(out)] = weakref.ref(out), self._number(tensor, scope)
             return
         place, scope, frame = self._where()
         source = self._number(tensor, scope)

@@ -12,11 +12,12 @@ from typing import Any
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.labels import LABEL, label, word
-from autodiff_kit.view.names import NAME, REBUILT, Names, in_short
+from autodiff_kit.view.names import NAME, REBUILT, Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.parameters import parameters_of, size_of
 from autodiff_kit.view.payload import GRADIENT, BoxText, Frame
 from autodiff_kit.view.rules import decided
+from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.subscripts import in_box
 from autodiff_kit.view.text import switched_off
 from autodiff_kit.view.values import parameter, shape_text, short

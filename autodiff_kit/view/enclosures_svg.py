@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from autodiff_kit.view.crumbs import OpenParts
 from autodiff_kit.view.enclosures import Rect
-from autodiff_kit.view.names import in_short
+from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
 __all__ = ["frames_svg"]

@@ -179,6 +179,10 @@ class _Teller(ForwardSteps, BackwardSteps):
             return
         if event["kind"] == "backward":
             self.passes += 1
+        elif event["kind"] == "visit":  # a pass that records ends after the last op of its fold
+            self.waiting[event["node"]] = event["g"]
+        elif event["kind"] == "contribution":
+            self.waiting[event["to"]] = event["total"] or event["after"]
         elif event["kind"] == "modified":
             self.values[event["node"]] = event["value"]
             if is_open:

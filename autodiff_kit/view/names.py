@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from copy import deepcopy
 from functools import cached_property, lru_cache
 from math import prod
 
@@ -19,12 +18,13 @@ from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
+from autodiff_kit.view.shortening import in_outline, without_module
 from autodiff_kit.view.subscripts import ITEMS, from_base, is_assigned, subscript, tidy
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.words import ordinal
 from autodiff_kit.view.written import COMMUTE, Written, augmented
 
-__all__ = ["NAME", "REBUILT", "Names", "in_outline", "in_short"]
+__all__ = ["NAME", "REBUILT", "Names"]
 
 NAME = 32  # characters an expression may have to be used as a name, and a name in a box
 
@@ -36,48 +36,8 @@ REBUILT = {
 }
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")
-_MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
-_BROKEN_END, _BROKEN_START = re.compile(r"(?<=\W)\w+$"), re.compile(r"^\w+(?=\W)")
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 _NESTED = 12  # operands without names in each other that a name tells; those inside are "…"
-
-
-def in_short(text: str, limit: int) -> str:
-    """Return a text without its middle, if it is too long.
-
-    Examples
-    --------
-    >>> in_short("self.v * t - 4.9 * t ** 2", 20)
-    'self.v * t…9 * t ** 2'
-    """
-    if len(text) <= limit:
-        return text
-    half = limit // 2
-    start, end = text[:half], text[half - limit :]
-    start = _BROKEN_END.sub("", start) if text[half].isalnum() else start
-    end = _BROKEN_START.sub("", end) if text[half - limit - 1].isalnum() else end
-    return f"{start.rstrip()}…{end.lstrip(' .')}".replace("…(…", "…").replace("……", "…")
-
-
-def in_outline(text: str, limit: int) -> str:
-    """Return an expression without its module, and without the arguments of calls if it is long.
-
-    Examples
-    --------
-    >>> in_outline("torch.rand(3, requires_grad=True) * 2", 20)
-    'rand(…) * 2'
-    """
-    text = _MODULE.sub("", text)
-    tree = parsed(text) if len(text) > limit else None
-    if tree is not None:
-        text = ast.unparse(_Outline().visit(deepcopy(tree)))
-    return in_short(text, limit)
-
-
-class _Outline(ast.NodeTransformer):
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        arguments: list[ast.expr] = [ast.Name("…")] if node.args or node.keywords else []
-        return ast.Call(self.visit(node.func), arguments, [])
 
 
 class Names:
@@ -169,7 +129,7 @@ class Names:
             return name
         text = self.text(node)
         if not record["name"]:
-            text = _MODULE.sub("", text)  # it is called by this, and has one name
+            text = without_module(text)  # it is called by this, and has one name
         if is_assigned(record):  # `y[0] = 5.`, or a view changed in place
             if not isinstance(parsed(text), ast.Subscript):
                 return f"{name}, changed by {text}"
@@ -199,7 +159,7 @@ class Names:
         if len(nodes) == 1:
             return self.title(nodes[0])
         record = self._nodes[nodes[0]]
-        text = _MODULE.sub("", " ".join(str(record["text"]).split()))
+        text = without_module(" ".join(str(record["text"]).split()))
         if not text:
             text = (
                 f"{word(str(record['op']))}({', '.join(self.operand(i) for i in record['inputs'])})"

@@ -420,7 +420,14 @@ class BackwardSteps(ArrivalSteps):
         """Tell what the leaves have gained."""
         results = event.get("results", ())
         named = [n for n in self.accumulated if self.outline.box_of[n].kind != "fold"]
-        if results and len(results) <= NAMED:
+        if results and results[0].get("by"):  # some are the way to what the call returns
+            returned = (
+                f"the gradient of {self._called(r['of'])} is "
+                f"{equation(r['name'], r['value']) if r['name'] else a_value(r['value'])}"
+                for r in results[:NAMED]
+            )
+            caption = f"Backward is done: {listed(returned)}"
+        elif results and len(results) <= NAMED:
             returned = (
                 f"{equation(r['name'], r['value']) if r['name'] else a_value(r['value'])}, "
                 f"the gradient of {self._called(r['of'])}"

@@ -58,6 +58,8 @@ class ForwardSteps(Steps):
         name = equation(self.names.name(event["node"]), record["value"])
         comma = "," if short(record["value"]) is None else ""
         what = ": you made it" if not origin else f", made {origin}"
+        if "inside" in record:
+            what = f", made inside {record['inside']}"
         if record.get("part"):
             what = f": a {record['part']}"
         if "from" in record:
@@ -125,7 +127,8 @@ class ForwardSteps(Steps):
             caption = f"{title}: the checkpoint recomputes it for backward, {results}"
             self.add("op", node, caption, where=record["where"])
             return
-        caption = self.round(record["scope"]) + self.names.titles(group)
+        inside = f"Inside {record['inside']}, " if "inside" in record else ""
+        caption = self.round(record["scope"]) + inside + self.names.titles(group)
         caption += f": {word(str(record['op']))} makes {results}"
         if record["recorded"]:
             saves = self._saves(node)

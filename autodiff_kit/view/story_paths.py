@@ -114,6 +114,7 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
     """Tell why leaves got no gradient although backward ran."""
     passes = [e for e in facts.events if e["kind"] == "backward"]
     got = {e["node"] for e in facts.events if e["kind"] == "accumulate"}
+    got |= {r["of"] for e in facts.events if e["kind"] == "finish" for r in e.get("results", ())}
     lost = [
         n["id"]
         for n in facts.nodes

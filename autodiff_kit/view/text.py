@@ -15,11 +15,12 @@ from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRe
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.names import Names, in_short
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.rule_words import decisions, is_wide, rule_of, worded
 from autodiff_kit.view.rules import decided, fill, is_readable, knows
 from autodiff_kit.view.shapes import summed
+from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.values import TIMES, grid, parameter, shape_text, short, show
 from autodiff_kit.view.words import memory
 

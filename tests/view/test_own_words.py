@@ -1,0 +1,82 @@
+"""Names in captions are the learner's, else expressions; no step tells what is not so."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from autodiff_kit.view import build
+from autodiff_kit.view.shortening import in_short
+from autodiff_kit.view.story import story
+from tests.invariants.conftest import LIBRARIES
+from tests.view.test_alike import captions, recorded
+
+BOTH = pytest.mark.parametrize("library", LIBRARIES)
+F = "def f(x):\n    return (x * x).sum()\n"
+X = "x = torch.tensor([1.0, 2.0])\n"
+
+
+# -- torch.func ------------------------------------------------------------------------------------
+
+
+def test_a_gradient_of_torch_func_is_of_the_result_of_the_function() -> None:
+    steps = captions(F + X + "y = torch.func.grad(f)(x)", "kit")
+
+    # Only what f does, and the rules of that: nothing is differentiated again.
+    assert [step.partition(":")[0] for step in steps if " makes " in step] == [
+        "x2 * x2",
+        "(x2 * x2).sum()",
+    ]
+    assert steps[1].startswith("x2 = [1., 2.] is a leaf: x1, without a history")
+    assert steps[4] == "Backward starts at (x2 * x2).sum() with gradient 1."
+    assert steps[-1] == "Backward is done: the gradient of x2 is y = [2., 4.]."
+
+
+def test_what_vmap_takes_from_its_argument_is_called_by_its_index() -> None:
+    source = "w = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nz = torch.func.vmap(f)(w)"
+    steps = captions(F + source, "kit")
+
+    assert steps[1].startswith("Inside torch.func.vmap(f), w[0]: pick makes [1., 2.].")
+    assert steps[2].startswith("Call 1 of f. w[0] * w[0]: multiply makes [1., 4.].")
+    assert steps[-1].startswith("z = torch.func.vmap(f)(w): stack makes [5., 25.].")
+
+
+@pytest.mark.parametrize(
+    "call", ["torch.func.jacrev(f)(x)", "torch.autograd.functional.jacobian(f, x)"]
+)
+def test_rows_of_a_jacobian_are_not_called_by_its_name(call: str) -> None:
+    steps = captions("def f(x):\n    return x * x\n" + X + f"J = {call}", "kit")
+
+    assert [step for step in steps if re.search(r"\bJ\d?\b", step)] == [steps[-1]]
+    assert steps[-1].startswith(f"J = {call}: reshape makes [[2., 0.], [0., 4.]].")
+    assert "Backward is done: the gradient of x2 is [2., 0.]." in steps
+
+
+def test_a_leaf_whose_gradient_was_returned_has_lost_none() -> None:
+    program = recorded(X + "x.requires_grad_()\ng, = torch.autograd.grad(x.sum(), x)", "kit")
+
+    assert story(program.recording) is None
+
+
+@BOTH
+@pytest.mark.parametrize("scope", [2, 3])
+def test_a_pass_that_records_may_go_on_after_the_last_op_of_its_fold(
+    scope: int, library: str
+) -> None:
+    source = "def f(x):\n    return (x ** 3).sum()\n" + X + "x.requires_grad_()\n"
+    source += "v = x.view(2)\ng, = torch.autograd.grad(f(v), v, create_graph=True)\n"
+    source += "h, = torch.autograd.grad((g * g).sum(), x, create_graph=True)\nh.sum().backward()"
+    program = recorded(source, library)
+
+    folded = build(program.recording, fold=[scope])
+
+    # d/dx of 36 x^3, the derivative of the square of 3 x^2
+    assert folded.frames[-1]["caption"] == "Backward is done: x.grad is [108., 432.]."
+
+
+def test_a_shortened_name_closes_no_parenthesis_that_it_has_not_opened() -> None:
+    text = "(x ** 2 + 1).view(…).unbind(…)[0]"
+
+    assert in_short(text, 32) == "(x ** 2 + 1)….unbind(…)[0]"
+    assert in_short("tanh(" * 12 + "x" + ")" * 12, 32).count(")") <= 5
