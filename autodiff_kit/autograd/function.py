@@ -174,10 +174,11 @@ class _FunctionOp(Op):
     def __init__(self, cls: type[Function]) -> None:
         name = cls.__name__
         formula = rf"\mathrm{{{name}}}(x)".replace("_", r"\_")
-        super().__init__(_forward, f"{name}.apply(inputs)", formula, node=f"{name}Backward")
+        node = "torch::autograd::Error" if cls is _Once else f"{name}Backward"  # PyTorch's for that
+        super().__init__(_forward, f"{name}.apply(inputs)", formula, node=node)
         self.name, self.doc, self.saves = name, cls.__doc__ or "", True
         self.calls_all_rules = True  # backward is called once, and with zeros where nothing arrived
-        self.node_class = type(self.node_name, (FunctionNode,), {"__slots__": ()})
+        self.node_class = type(node.split("::")[-1], (FunctionNode,), {"__slots__": ()})
         place = {"__module__": FunctionCtx.__module__}
         self.context_class = type(self.node_name, (FunctionCtx,), place)
         rule = Rule(_backward, r"\mathrm{backward}(\bar z)")

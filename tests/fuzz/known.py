@@ -34,6 +34,7 @@ _OF_WRITTEN = re.compile(r"RuntimeError: (ZeroDivisionError|index -?\d+ is out o
 _PASSED = re.compile(r"with torch.inference_mode\(\):\n    .*\bbackward\(\w")
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+) instead")
 _OUTPUT_OF = re.compile(r"which is output \d of [\w:]+, ")
+_TOLD_OF_CHANGES = ("base", "grad_fn", "graph", "version")
 _VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
 
@@ -237,9 +238,10 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
     ),
     "memory of a gradient": (
         "Where a gradient is a view, of what was given to backward() or of another gradient, "
-        "PyTorch keeps that view as .grad: a change of one changes the other. The kit copies.",
+        "PyTorch keeps that view as .grad: a change of one changes the other, and is one of its "
+        "version and its views. The kit copies.",
         lambda difference, lines: (
-            difference.kind in ("value", "gradient", "requires_grad", "is_leaf", "base")
+            difference.kind in ("value", "gradient", "requires_grad", "is_leaf", *_TOLD_OF_CHANGES)
             and difference.about == "shared in PyTorch alone"
         ),
     ),
@@ -292,7 +294,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "says in errors, too.",
         lambda difference, lines: (
             difference.kind == "message"
-            and any("autograd.grad([" in line for line in lines)
+            and any("autograd.grad(" in line for line in lines)
             and _VERSIONS.sub("", difference.torch) == _VERSIONS.sub("", difference.kit)
             and len({_changes_since(text) for text in (difference.torch, difference.kit)}) == 1
         ),

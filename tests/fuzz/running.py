@@ -504,7 +504,15 @@ def _next_in_torch() -> int:
 
 
 def _is_rules(node: Any) -> bool:
-    """Return whether a node was made by a backward pass under create_graph."""
+    """Return whether a node was made by a backward pass under create_graph.
+
+    What a view or ``once_differentiable`` has made meanwhile has the same name in both packages.
+    """
+    if node.name() == "AsStridedBackward0":
+        following = node.next_functions[0][0]
+        return following is not None and _is_rules(following)
+    if node.name() in ("torch::autograd::Error", "torch::autograd::AccumulateGrad"):
+        return False
     if isinstance(node, autodiff_kit.autograd.graph.Node):
         if node.op.name == "sum_to":  # of what flows in: made before the pass
             return True

@@ -36,6 +36,10 @@ PROGRAMS = {
         *(LEAF, "k = (a * 1).chunk(1)", "k[0].detach().sin_()"),
         *("k[0].register_hook(hook('a'))", "k[0].register_hook(hook('a'))"),
     ],
+    "first version in a message: of two uses": [
+        *(LEAF, "b = a * a", "a, = torch.autograd.grad(b.sum(), a)", "c = a * b"),
+        *("a.pow_(-2.0)", "(c * c).sum().backward()"),
+    ],
     "first version in a message": [
         *(LEAF, "k = torch.autograd.grad([a.sum(), a.mean()], [a])", "b = a * k[0]"),
         *("k[0].tanh_()", "b.sum().backward()"),
@@ -84,6 +88,10 @@ PROGRAMS = {
     "memory of a gradient": [
         *(LEAF, "g = torch.ones(1, 2)", "b = a.view(1, 2)", "b.backward(g)", "a.grad.add_(1)"),
         "c = g * 2",
+    ],
+    "memory of a gradient: the version of what was given": [
+        *("a = torch.arange(6.0, requires_grad=True).reshape(-1, 2)", "a.backward(a)"),
+        *("b = a - a", "a.backward(b)"),
     ],
     "hook on a rule's node": [
         *(LEAF, "b, = torch.autograd.grad(a.softmax(0)[0], a, create_graph=True)"),

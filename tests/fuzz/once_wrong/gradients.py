@@ -3,6 +3,15 @@
 from tests.fuzz.once_wrong.functions import function_text
 
 PROGRAMS = {
+    "the node of what has no derivative has PyTorch's name": [
+        "a = torch.ones(2, requires_grad=True)",
+        function_text("Once", "): return x * 2", "g): return g * 2").replace(
+            "    @staticmethod\n    def backward",
+            "    @staticmethod\n    @torch.autograd.function.once_differentiable\n    def backward",
+        ),
+        *("c = Once.apply(a)", "d = c.square().sum()"),
+        *("k = torch.autograd.grad(d, [a, c], create_graph=True)", "e = repr(k[0])"),
+    ],
     "answers that are written over what was compared": [
         *("a = torch.tensor([0.5, 2.0], requires_grad=True)", "b = a * 2", "b.lt_(1.5)"),
         *("b.sum().backward()", "c = torch.ones(2)", "c.ge_(a)", "c.sum().backward()"),

@@ -326,4 +326,8 @@ PROGRAMS = {
         *("b.floor_divide_(a)", "c = b * b", "d, = torch.autograd.grad(c.sum(), a)"),
         *("d, = torch.autograd.grad(c.sum(), a, allow_unused=True)", "c.sum().backward()"),
     ],
+    "a view that backward makes anew is no rule's": [
+        *("c = torch.ones(2, requires_grad=True)", "e = c.squeeze(0)", "f = e.cos()"),
+        *("with torch.no_grad():\n    c.fill_(0.5)", "g, = torch.autograd.grad(f.sum(), c)"),
+    ],
 }
