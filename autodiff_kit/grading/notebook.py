@@ -42,10 +42,10 @@ MAX_JOINED = 20  # pieces of a script that are tried as one cell
 _CELL_MAGIC = re.compile(r"\s*%%(?!time|capture|prun)\w")
 # What IPython runs beside Python: a command on a line or behind an "=", "?" behind a name, prompts.
 _COMMAND = re.compile(
-    r"((?:[ \t]|\\\n)*)(?!#)(?:([^\n=]+=(?:[ \t]|\\\n)*)(?=[!%])|(?=[!%?,;/]))"
+    r"((?:[ \t\f]|\\\n)*+)(?!#)(?:([^\n=]++=(?:[ \t]|\\\n)*+)(?=[!%])|(?=[!%?,;/]))"
     r"(%time[ \t]+)?((?:\\\n|[^\n])*)"
 )
-_HELP = re.compile(r"([ \t]*)()()((?:\\\n|[^\n#])*[\w*\]]\?\??[ \t]*)(?=\n|\Z)")
+_HELP = re.compile(r"([ \t]*+)()()((?:\\\n|[^\n#])*[\w*\]]\?\??[ \t]*)(?=\n|\Z)")
 _FIRST_PROMPT = re.compile(r"\s*(?:>>>|In \[\d+\]:) ")
 _LATER_PROMPT = re.compile(r"(?m)^[ \t]*>>> ")
 _PROMPT = re.compile(r"(?m)^[ \t]*(?:>>>|\.{3}|In \[\d+\]:|\.{3,}:)(?: |$)")

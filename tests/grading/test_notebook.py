@@ -109,6 +109,7 @@ IPYTHON = [
     "files = !ls | grep 'a",
     "!ls \\\n  -l\nx = 1",
     "\\\n!ls\nx = 1",
+    "\\\n\f!ls\nx = 1",
     "files = \\\n  !ls",
     "x = 1\n\\\n\\\nd = \\\n%pwd",
     "\\\nnp.add?\nx = 1",

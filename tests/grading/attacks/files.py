@@ -103,6 +103,8 @@ NOTEBOOKS = {
     "magics only": lambda: cell("%%time\n" * 20_000),
     "blanks before a magic": lambda: cell(" \t" * 100_000 + "%x"),
     "only blanks": lambda: cell(" \n" * 100_000),
+    "blanks before broken code": lambda: cell("if x:\n" + " " * 200_000 + "x ("),
+    "blanks before a broken comment": lambda: cell("if x:\n" + " " * 200_000 + "# x\n("),
 }
 
 

@@ -60,6 +60,16 @@ def test_a_file_made_to_harm_is_a_row_with_a_reason_and_its_neighbour_is_graded(
     assert honest.points == 3
 
 
+@pytest.mark.parametrize("name", [name for name in ALL if "blanks" in name])
+def test_blanks_are_read_once_however_many_there_are(
+    name: str, graded: tuple[dict[str, Grade], int, int]
+) -> None:
+    rows, _, _ = graded
+    row = rows[f"{list(ALL).index(name):03} {name.replace(': ', '-')}"]
+
+    assert row.attempt.status == "graded"
+
+
 def test_such_files_are_never_the_machines_fault_and_fill_no_memory_of_the_grader(
     graded: tuple[dict[str, Grade], int, int],
 ) -> None:
