@@ -25,7 +25,7 @@ Slots = dict[str, dict[str, str]]
 # Boxes: in a larger drawing only the arrow of the step says what it carries, as at a fold.
 ROOM = 60
 FONT = 14  # px
-ROW, INSET, GAP = 24, 9, 3  # px: height of a mark, beside its text, between two marks
+ROW, INSET, GAP = 24, 9, 2  # px: height of a mark, beside its text, between two marks
 NEAR = 8  # px between a box and a mark that no room is kept for
 SLOT = 28  # px, height of a slot
 _END: Any = {"kind": "end"}

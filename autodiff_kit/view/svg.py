@@ -29,7 +29,7 @@ from autodiff_kit.view.training import link_svg
 __all__ = ["BoxText", "base_svg", "box_size", "still_svg"]
 
 PADDING = 14  # px between the border of a box and its text
-LINE = 23  # px
+LINE = 22  # px
 UNDER = 6  # px between a line and the picture of a matrix below it
 GAP = 18  # px between a name and the expression beside it
 LEAST_WIDTH = 64

@@ -36,13 +36,21 @@ def said(seen: Any) -> str:
     return str(seen.root.locator(".adk-find-said").inner_text())
 
 
+def search(seen: Any) -> Any:
+    """Open the line for finding by its key, and return its field, which then has the focus."""
+    seen.root.locator(".adk-range").press("/")
+    field = seen.root.get_by_role("searchbox")
+    assert field.evaluate("field => field === document.activeElement")
+    return field
+
+
 def title(seen: Any) -> str:
     return str(seen.root.locator(".adk-inspector-title").inner_text())
 
 
 def test_a_node_is_found_by_its_name_and_by_its_operation(opened: Any, board: Any) -> None:
     seen = board(opened)
-    field = seen.root.get_by_role("searchbox", name="Find a node")
+    field = search(seen)
 
     field.fill("h2")
     field.press("Enter")
@@ -62,7 +70,7 @@ def test_a_node_is_found_by_its_name_and_by_its_operation(opened: Any, board: An
 
 def test_what_is_nowhere_is_said_to_be_nowhere(opened: Any, board: Any) -> None:
     seen = board(opened)
-    field = seen.root.get_by_role("searchbox")
+    field = search(seen)
 
     for text, words in (("nowhere", "No node has nowhere in its"), ("value > 3", "needs Python")):
         field.fill(text)
@@ -70,13 +78,33 @@ def test_what_is_nowhere_is_said_to_be_nowhere(opened: Any, board: Any) -> None:
         assert words in said(seen)
         assert field.get_attribute("aria-invalid") == "true"
     field.press("Escape")
+    assert not field.is_visible()
+    opener = seen.root.get_by_role("button", name="Find a node")
+    assert opener.evaluate("button => button === document.activeElement")
+    opener.press("Enter")
     assert (field.input_value(), said(seen)) == ("", "")
+
+
+def test_the_line_for_finding_moves_nothing(opened: Any, board: Any) -> None:
+    seen = board(opened)
+    places = "() => [...document.querySelectorAll('.adk-root *')].filter(e => e.checkVisibility()"
+    places += (
+        " && !e.closest('.adk-find')).map(e => Object.values(e.getBoundingClientRect().toJSON()))"
+    )
+    before = opened.evaluate(places)
+
+    search(seen)
+
+    assert opened.evaluate(places) == before
+    line, graph = (seen.root.locator(c).bounding_box() for c in (".adk-find", ".adk-graph"))
+    assert graph["x"] <= line["x"] and line["x"] + line["width"] <= graph["x"] + graph["width"]
 
 
 def test_the_next_step_about_a_node(opened: Any, board: Any) -> None:
     seen = board(opened)
-    seen.root.get_by_role("searchbox").fill("h1")
-    seen.root.get_by_role("searchbox").press("Enter")
+    field = search(seen)
+    field.fill("h1")
+    field.press("Enter")
     first = seen.step
 
     seen.press("Next step about this node")
@@ -101,7 +129,7 @@ def test_in_the_lab_conditions_run_and_folds_open(
     path = write_cells(jupyter.folder / "find.ipynb", *CELLS)
     page = notebook(path, width=900, dark=True)
     seen = board(page)
-    field = seen.root.get_by_role("searchbox", name="Find a node, or run to a condition")
+    field = search(seen)
     status = seen.root.locator(".adk-find-said")
 
     field.fill("vlaue > 20")

@@ -82,7 +82,7 @@ test("a graph too high for the pane is shown from its top, as wide as can be rea
   const view = kit.firstView(high, pane);
   assert.ok(view.scale >= 0.7 && view.scale < 1);
   assert.ok(view.x >= 0 && view.x + high.w * view.scale <= pane.w);
-  assert.equal(view.y, 18);
+  assert.equal(view.y, kit.MARGIN);
 });
 
 test("a graph can never be dragged out of sight", () => {

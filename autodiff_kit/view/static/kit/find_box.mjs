@@ -1,9 +1,9 @@
-// The line below the slider: find a node by its name or operation, or run to a condition.
+// Find a node by its name or operation, or run to a condition: a line over the graph, while it is asked for.
 //
 // Names are looked for here. A condition is worked out by Python, which has the numbers: `host.ask`
 // sends it there, and is null where no Python is. Read next: kit.mjs.
 
-import { button, make } from "./dom.mjs";
+import { attribute, button, make } from "./dom.mjs";
 import { isCondition, named, nextOf, nextStep } from "./find.mjs";
 
 const PATIENCE = 6000; // ms to wait for Python
@@ -58,9 +58,18 @@ export function findBar(payload, host, { at, go, pick }) {
     say("Python is looking ...");
     host.ask({ find: text });
   }
-  field.addEventListener("keydown", (event) => {
-    if (event.key === "Enter") run(event.shiftKey ? -1 : 1);
-    else if (event.key === "Escape" && field.value) say((field.value = ""));
+  const element = make("div", { class: "adk-find", role: "search", hidden: "" }, field, buttons.back, buttons.forward, said);
+  const opener = attribute(button("search", label, "/"), { "aria-expanded": "false" });
+  function toggle(isOpen = element.hidden) {
+    element.hidden = !isOpen;
+    opener.setAttribute("aria-expanded", isOpen);
+    if (!isOpen) say((field.value = ""));
+    (isOpen ? field : opener).focus();
+  }
+  opener.addEventListener("click", () => toggle());
+  element.addEventListener("keydown", (event) => {
+    if (event.key === "Enter" && event.target === field) run(event.shiftKey ? -1 : 1);
+    else if (event.key === "Escape") toggle(false);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -69,8 +78,9 @@ export function findBar(payload, host, { at, go, pick }) {
   buttons.forward.addEventListener("click", () => run(1));
 
   return {
-    element: make("div", { class: "adk-find", role: "search" }, field, buttons.back, buttons.forward, said),
-    field,
+    element,
+    opener,
+    open: () => toggle(true),
     /** Python's answer: {find, steps: [[step, name], ...]} or {find, error}. */
     hear(answer) {
       known.set(answer.find, answer);

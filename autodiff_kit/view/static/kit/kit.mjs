@@ -87,7 +87,7 @@ function stepper(root, payload, host) {
   const words = payload.title || "Computation graph";
   const title = make("div", { class: "adk-title", title: words }, words);
   const help = helpBox(root, Boolean(host.ask));
-  const head = make("div", { class: "adk-head" }, title, graph.zoomTools, help.opener);
+  const head = make("div", { class: "adk-head" }, title, find.opener, graph.zoomTools, help.opener);
   if (host.fold && payload.opened) {
     const closeAll = button("close", "Fold all boxes again");
     closeAll.append("fold");
@@ -154,7 +154,7 @@ function stepper(root, payload, host) {
     else if (event.key === "f" && close && innermost(payload, id ?? subject())) {
       close(innermost(payload, id ?? subject()).key);
     }
-    else if (event.key === "/") find.field.focus();
+    else if (event.key === "/") find.open();
     else if (event.key === "+" || event.key === "=") graph.zoom(ZOOM.step);
     else if (event.key === "-") graph.zoom(1 / ZOOM.step);
     else if (event.key === "0") graph.fit();

@@ -4,7 +4,7 @@
 import { clamp } from "./steps.mjs";
 
 const READABLE = 0.7; // below this scale the labels are too small to read at a glance
-export const MARGIN = 18; // px kept free around the graph
+export const MARGIN = 10; // px kept free around the graph
 export const ZOOM = { least: 0.15, most: 3, step: 1.25 };
 
 /** The largest scale, at most 1, at which the whole graph fits into the pane. */
