@@ -12,11 +12,24 @@ import math
 from autodiff_kit.view.scales import MINUS, label
 from autodiff_kit.widgets.one_sided import Curve, Side, agree, is_kink
 
-__all__ = ["HIDDEN", "against", "by_autograd", "direction", "goes_on", "rounded", "slope_text"]
+__all__ = [
+    "AT_THE_POINT",
+    "HIDDEN",
+    "against",
+    "by_autograd",
+    "direction",
+    "goes_on",
+    "rounded",
+    "slope_text",
+]
 
 HIDDEN = (
     "part of the computation is not in the graph, as after detach() or under no_grad(), or a hook "
     "or a rule of your own changes it"
+)
+AT_THE_POINT = (
+    "Just left and right of this point, autograd and the curve agree: at the point itself, an "
+    "operation has a kink, where PyTorch chooses a slope, or a condition picks something else."
 )
 
 

@@ -8,6 +8,7 @@ the curve: at a kink, at a jump, behind a ``detach``. Read next: ``sampling.py``
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets
@@ -26,6 +27,7 @@ from autodiff_kit.widgets.at_points import (
     what_ran,
 )
 from autodiff_kit.widgets.curve_words import (
+    AT_THE_POINT,
     HIDDEN,
     against,
     by_autograd,
@@ -238,6 +240,8 @@ class Slope(LivePlot):
         contrast = against(curve, at.slope, left, right)
         if has_kink or left.kind == right.kind == "slope":
             contrast = self._of_a_branch(at) or contrast
+            if not has_kink and contrast.endswith(f"{HIDDEN}.") and self._slopes_agree_beside(at.x):
+                contrast = f"Autograd gives {slope_text(at.slope)}. {AT_THE_POINT}"
         elif "jump" in (left.kind, right.kind) and not math.isnan(at.slope):
             contrast = self._of_a_jump(at, left, right)
         return f"{here}. {goes_on(curve, left, right)} {contrast}"
@@ -267,25 +271,40 @@ class Slope(LivePlot):
         if others:
             where = " and ".join(f"just {name} of it" for name in others)
             return f"{begin} this point. {where.capitalize()} the code takes another branch."
-        if not self._is_true_beside(at.x):
+        if not self._slopes_agree_beside(at.x, unknown=True):
             return f"{gives}. Beside the jump, too, its slope is not that of the curve: {HIDDEN}."
         return (
             f"{begin} this point. The same ones run beside it: one of them jumps, or a number "
             "that Python computes for them does, and autograd's slope leaves that jump out."
         )
 
-    def _is_true_beside(self, x: float) -> bool:
-        """Return whether autograd's slope is that of the curve at two places near a jump."""
+    def _beside(self, x: float) -> Iterator[tuple[float, Curve]]:
+        """Yield two places near a point, and the curve as it is seen from there."""
         width = self._across.high - self._across.low
         for place in (x - 1e-2 * width, x + 1e-2 * width):
             curve = curve_along(self.function, (place,), 0, width)
-            sides = sides_of(curve, place) if math.isfinite(curve.value(place)) else ()
-            if not sides or is_kink(curve, *sides) or any(s.kind != "slope" for s in sides):
-                continue  # nothing can be said there
-            slope = touch(self.function, place, twice=False).slope or 0.0
-            if not all(agree(curve, slope, side) for side in sides):
-                return False
-        return True
+            if math.isfinite(curve.value(place)):
+                yield place, curve
+
+    def _slopes_agree_beside(self, x: float, unknown: bool = False) -> bool:
+        """Return whether autograd's slope is the curve's near a point; `unknown` if none is."""
+        verdicts = []
+        for place, curve in self._beside(x):
+            sides = sides_of(curve, place)
+            if all(side.kind == "slope" for side in sides) and not is_kink(curve, *sides):
+                slope = touch(self.function, place, twice=False).slope or 0.0
+                verdicts.append(all(agree(curve, slope, side) for side in sides))
+        return all(verdicts) if verdicts else unknown
+
+    def _bends_agree_beside(self, x: float) -> bool:
+        """Return whether autograd's second derivative is the curve's near a point."""
+        verdicts = []
+        for place, curve in self._beside(x):
+            left, right, error = bends_of(curve, place)
+            room = 4 * (error + 1e-2 * max(abs(left), abs(right)))
+            bend = touch(self.function, place).bend or 0.0
+            verdicts.append(max(abs(left - bend), abs(right - bend)) <= room)
+        return bool(verdicts) and all(verdicts)
 
     def _ran_around(self, x: float) -> list[list[Any] | None]:
         """Return what runs just left of a point, at it, and just right of it."""
@@ -305,10 +324,12 @@ class Slope(LivePlot):
                 f"Autograd gives {label(bend)}."
             )
         if abs(left - bend) > 4 * room:
-            return (
+            words = (
                 f"Autograd's second derivative is {label(bend)}, and that of the curve is "
-                f"{label(rounded((left + right) / 2))}: {HIDDEN}."
+                f"{label(rounded((left + right) / 2))}"
             )
+            is_here_alone = self._bends_agree_beside(x)
+            return f"{words}. {AT_THE_POINT}" if is_here_alone else f"{words}: {HIDDEN}."
         self._has_bend = True
         if bend:
             return f"{begin}: the curve bends {'up' if bend > 0 else 'down'}."

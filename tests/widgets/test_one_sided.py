@@ -182,6 +182,33 @@ def test_a_branch_that_runs_at_one_point_alone_is_named_as_the_cause(function: A
     assert GONE not in told
 
 
+@pytest.mark.parametrize(
+    ("function", "slopes"),
+    [  # PyTorch's relu, abs and sign have the slope 0 at 0, clamp at its ends the slope 1
+        (lambda x: x.relu() - (-x).relu(), "has the slope 1 here. Autograd gives 0"),
+        (lambda x: x.clamp(0, 9) + x.clamp(-9, 0), "has the slope 1 here. Autograd gives 2"),
+        (lambda x: torch.where(x == 0, 0 * x, x), "has the slope 1 here. Autograd gives 0"),
+        (lambda x: x.abs() ** 2, "second derivative is 0, and that of the curve is 2"),
+    ],
+)
+def test_where_autograd_and_the_curve_agree_on_both_sides_nothing_is_missing_in_the_graph(
+    function: Any, slopes: str
+) -> None:
+    told = words(Slope(function, -2, 2, x=0.0))
+
+    assert slopes in told
+    assert "Just left and right of this point, autograd and the curve agree" in told
+    assert GONE not in told
+
+
+def test_where_they_agree_at_the_point_alone_something_is_missing_in_the_graph() -> None:
+    # x * c has the slope c and the second derivative 0; x * x, whose values it has, 2 x and 2.
+    told = words(Slope(lambda x: x * x.detach(), -2, 2, x=0.0))
+
+    assert "second derivative is 0, and that of the curve is 2" in told
+    assert GONE in told
+
+
 def test_a_small_kink_is_a_kink() -> None:
     # x + 0.001 |x| has slope 0.999 on the left of 0 and 1.001 on the right.
     told = words(Slope(lambda x: x + 1e-3 * x.abs(), -1, 1, x=0.0))
