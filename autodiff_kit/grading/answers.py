@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from autodiff_kit.grading.checks import Check, alike
 from autodiff_kit.grading.child import kind_of, value_of
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.namespace import Missing, Namespace
-from autodiff_kit.grading.reach import reach
+from autodiff_kit.grading.reach import compiled, reach
 from autodiff_kit.grading.wire import WireError, decode, encode
 
 __all__ = [
@@ -79,16 +78,17 @@ def run_trusted(code: str, calls: Iterable[Call]) -> list[Answer]:
     """
     space = Namespace("trusted")
     with np.errstate(all="ignore"):  # a mutant may well divide by 0: no reason to warn
-        exec(_compiled(code), space.__dict__)
+        for part in compiled(code):
+            exec(part, space.__dict__)
         return ask(space, calls)
 
 
-_remembered: dict[tuple[str, str, bytes], Answer] = {}
+_remembered: dict[tuple[str, str, int], tuple[Any, Answer]] = {}
 MOST_REMEMBERED = 4096
 
 
 def remembered(code: str, calls: Sequence[Call]) -> list[Answer]:
-    """Run code of the exercise itself as `run_trusted` does, but no question of slow checks twice.
+    """Run code of the exercise itself as `run_trusted` does, but ask no question twice.
 
     Codes that differ only where a question cannot reach share the answer.
 
@@ -101,15 +101,16 @@ def remembered(code: str, calls: Sequence[Call]) -> list[Answer]:
     -------
     list of Answer
     """
-    keys = [(reach(code, call.driver), call.driver, _digest(call.data)) for call in calls]
+    keys = [(reach(code, call.driver), call.driver, id(call.data)) for call in calls]
     if len(_remembered) > MOST_REMEMBERED:
         _remembered.clear()
     known = {key: _remembered[key] for key in keys if key in _remembered}
     new = [i for i, key in enumerate(keys) if key not in known]
     fresh = run_trusted(code, [calls[i] for i in new]) if new else []
-    known |= {keys[i]: answer for i, answer in zip(new, fresh, strict=True)}
+    # As long as an input is here, no other one has its identity.
+    known |= {keys[i]: (calls[i].data, answer) for i, answer in zip(new, fresh, strict=True)}
     _remembered.update(known)
-    return [known[key] for key in keys]
+    return [known[key][1] for key in keys]
 
 
 def ask(space: Namespace, calls: Iterable[Call]) -> list[Answer]:
@@ -189,7 +190,7 @@ def _small_inputs(check: Check, seed: int) -> list[Any]:
     return check.inputs(seed)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _large_inputs(check: Check, seed: int) -> list[Any]:
     return check.inputs(seed)
 
@@ -235,15 +236,13 @@ def answers_of(exercise: Exercise, variant: Variant, check: Check, seed: int) ->
 def example_of(exercise: Exercise, variant: Variant, check: Check) -> Answer:
     """Return what a variant of the solution answers to the example of one check."""
     code = f"{exercise.given}\n\n{exercise.solution}\n\n{variant.code}"
-    run = remembered if check.slow else run_trusted
-    (answer,) = run(code, [call_of(check, check.example)])
+    (answer,) = remembered(code, [call_of(check, check.example)])
     return answer
 
 
 @lru_cache(maxsize=1024)
 def _answers(code: str, check: Check, seed: int) -> list[Answer]:
-    calls = [call_of(check, data) for data in check_inputs(check, seed)]
-    return remembered(code, calls) if check.slow else run_trusted(code, calls)
+    return remembered(code, [call_of(check, data) for data in check_inputs(check, seed)])
 
 
 def all_alike(some: list[Answer], others: list[Answer]) -> bool:
@@ -272,11 +271,6 @@ def _asked(call: Call) -> Callable[[Any], Any]:
 def _piped(value: Any) -> Any:
     data = encode(value)
     return decode(data, len(data))
-
-
-@lru_cache(maxsize=1024)
-def _compiled(code: str) -> CodeType:
-    return compile(code, "<trusted>", "exec")
 
 
 @lru_cache(maxsize=256)

@@ -1,20 +1,23 @@
 """Find out which part of a code a question can reach, so that the rest may differ.
 
-After reading this file you can say why the slow checks of an exercise are not asked again of each
-known mistake: where all that a driver can reach is the same text, the answers are the same. Read
-next: ``answers.py``.
+After reading this file you can say why not all checks of an exercise are asked again of each known
+mistake: where all that a driver can reach is the same text, the answers are the same. Read next:
+``answers.py``.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from functools import lru_cache
+from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["reach"]
+__all__ = ["compiled", "reach"]
 
 # With these, code reads names that do not stand in it.
 _ANY_NAME = {"__builtins__", "__dict__", "__globals__", "eval", "exec", "globals", "inspect"} | {
+    "getattr",
     "import_module",
     "locals",
     "sys",
@@ -47,8 +50,8 @@ def reach(code: str, driver: str) -> str:
     -------
     str
     """
-    parts = _last_definitions(_statements(code))
-    names = set[str]().union(*(mentions for _, _, mentions in _statements(driver)))
+    parts = _last_definitions(code)
+    names = set[str]().union(*(_read(text).mentions for text in _statements(driver)))
     names.update(*(mentions for _, function, mentions in parts if not function))
     count = -1
     while len(names) > count:
@@ -59,11 +62,30 @@ def reach(code: str, driver: str) -> str:
     return "\n".join(text for text, function, _ in parts if not function or function in names)
 
 
-def _last_definitions(parts: list[_Part]) -> list[_Part]:
+@lru_cache(maxsize=1024)
+def compiled(code: str) -> list[CodeType]:
+    """Return a code as parts to be run in their order; one that was compiled before, is not again.
+
+    Raises
+    ------
+    SyntaxError
+    """
+    if "__future__" in code:  # it is for all that follows
+        return [compile(code, "<trusted>", "exec")]
+    return [_compiled(text) for text in _statements(code)]
+
+
+@lru_cache(maxsize=4096)
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<trusted>", "exec")
+
+
+@lru_cache(maxsize=256)
+def _last_definitions(code: str) -> list[_Part]:
     """Put a function that is defined again in the place of the one before, if none runs between."""
     last: list[_Part] = []
     places: dict[str, int] = {}
-    for part in parts:
+    for part in map(_read, _statements(code)):
         if not part.function:
             places = {}
         elif part.function in places:
@@ -75,12 +97,34 @@ def _last_definitions(parts: list[_Part]) -> list[_Part]:
     return last
 
 
-def _statements(code: str) -> list[_Part]:
-    lines = code.splitlines()
-    return [
-        _read("\n".join(lines[_first_line(part) - 1 : part.end_lineno]))
-        for part in ast.parse(code).body
-    ]
+# Where a statement may begin: at a line that is not indented, closes nothing, and goes on with
+# none before it.
+_BEGINS = re.compile(r"(?m)^(?=[^\W\d]|@)(?!(?:elif|else|except|finally)\b)")
+
+
+@lru_cache(maxsize=256)
+def _statements(code: str) -> list[str]:
+    """Return the texts of the statements of a code."""
+    texts: list[str] = []
+    decorators = ""
+    for text in _BEGINS.split(code.strip("\n")):
+        if text.startswith("@"):
+            decorators += text
+            continue
+        if text.strip():
+            texts.append(decorators + text)
+            decorators = ""
+    texts += [decorators] * bool(decorators)
+    try:
+        for text in texts:  # a line within brackets, or within a text, may look like a beginning
+            _read(text)
+    except SyntaxError:
+        lines = code.splitlines()
+        return [
+            "\n".join(lines[_first_line(part) - 1 : part.end_lineno])
+            for part in ast.parse(code).body
+        ]
+    return texts
 
 
 def _first_line(statement: ast.stmt) -> int:
@@ -88,7 +132,7 @@ def _first_line(statement: ast.stmt) -> int:
     return min(part.lineno for part in (statement, *decorators))
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=4096)
 def _read(text: str) -> _Part:
     statements = ast.parse(text).body
     function = ""

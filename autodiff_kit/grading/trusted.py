@@ -12,14 +12,9 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.grading.answers import (
-    Answer,
-    remembered,
-    run_trusted,
-)
+from autodiff_kit.grading.answers import Answer, remembered, run_trusted
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.child import kind_of
-from autodiff_kit.grading.exercise import Exercise
 
 __all__ = ["BUDGET", "Trusted", "bounded"]
 
@@ -27,32 +22,13 @@ BUDGET = 200_000  # lines that a changed solution may run before it counts as in
 
 
 class Trusted:
-    """A runner for code of the exercises themselves: this very process.
-
-    Parameters
-    ----------
-    exercise : Exercise, optional
-        Its examples are run once for each code, and its slow checks where they are new to a code.
-    """
+    """A runner for code of the exercises themselves: this very process."""
 
     level = "in process"
 
-    def __init__(self, exercise: Exercise | None = None) -> None:
-        checks = exercise.checks if exercise else ()
-        self.examples = {id(check.example) for check in checks if not check.slow}
-        self.slow = {check.driver for check in checks if check.slow}
-        self.known: dict[tuple[str, str, int], Answer] = {}
-
     def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
         """Return one reply per call; code that cannot be run at all raises."""
-        code = Work.of(code).source
-        keys = [(code, call.driver, id(call.data)) for call in calls]
-        slow = [i for i, call in enumerate(calls) if call.driver in self.slow]
-        others = [i for i in range(len(calls)) if i not in slow and keys[i] not in self.known]
-        fresh = dict(zip(others, run_trusted(code, [calls[i] for i in others]), strict=True))
-        fresh |= dict(zip(slow, remembered(code, [calls[i] for i in slow]), strict=True))
-        self.known |= {keys[i]: a for i, a in fresh.items() if id(calls[i].data) in self.examples}
-        answers = [fresh[i] if i in fresh else self.known[key] for i, key in enumerate(keys)]
+        answers = remembered(Work.of(code).source, calls)
         return [Reply(a.status, a.value, a.error, kind=a.kind) for a in answers]
 
 

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from autodiff_kit.grading.answers import (
+    MOST_REMEMBERED,
     call_of,
     check_inputs,
     is_right,
@@ -30,6 +31,7 @@ from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, grade_code
 from autodiff_kit.grading.mutate import changes
 from autodiff_kit.grading.notebook import defined
+from autodiff_kit.grading.reach import reach
 from autodiff_kit.grading.release import build
 from autodiff_kit.grading.trusted import BUDGET, Trusted, bounded
 
@@ -120,7 +122,7 @@ def verify_exercise(
     """
     verdict = Verdict(exercise.id, exercise.points, checks=len(exercise.checks), seeds=seeds)
     exercise = _runnable(exercise, verdict)
-    runner = Trusted(exercise)
+    runner = Trusted()
     _mutants(exercise, verdict, runner, range(1, 1 + max(FEWEST, round(MUTANTS * seeds))))
     _right_answers(exercise, verdict, runner, seeds)
     _stub(exercise, course, verdict)
@@ -321,6 +323,10 @@ def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -
                 )
 
 
+# Which answers to a check are all right, of what it can reach of a code.
+_passed: dict[tuple[Check, str, int, int, tuple[int, ...]], bool] = {}
+
+
 def _empty(name: str, value: str, solution: str) -> str:
     """Return a function or class of this name that does no work."""
     if not re.search(rf"(?m)^class {name}\b", solution):
@@ -362,18 +368,26 @@ def _is_passed(
     code: str,
     seed: int,
     budget: int,
-    numbers: Iterable[int] | None = None,
+    numbers: Sequence[int] = (),
 ) -> bool:
     """Tell whether the code's answers to a check are right; those after a wrong one do not matter.
 
     The numbers are those of the cases, 0 is the example; all, if there are none.
     """
-    inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
-    for number in range(len(inputs)) if numbers is None else numbers:
-        (answer,) = bounded(code, [call_of(check, inputs[number])], budget)
-        if not is_right(check, inputs[number], answer, right[number]):
-            return False
-    return True
+    numbers = tuple(numbers) or tuple(range(1 + check.cases))
+    asked = (check, exercise.solution, reach(code, check.driver), check.first_seed(seed))
+    asked += (budget, numbers)
+    if asked not in _passed:
+        if len(_passed) > MOST_REMEMBERED:
+            _passed.clear()
+        inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
+        _passed[asked] = True
+        for number in numbers:
+            (answer,) = bounded(code, [call_of(check, inputs[number])], budget)
+            if not is_right(check, inputs[number], answer, right[number]):
+                _passed[asked] = False
+                break
+    return _passed[asked]
 
 
 def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict) -> None:

@@ -21,7 +21,7 @@ COURSE = open_course(Path(__file__).resolve().parents[2] / "exercises")
 def rows(key: str, change: str) -> dict[str, Row]:
     """Grade the solution with something put in the place of its parts."""
     exercise = COURSE.exercise(key)
-    result = grade_code(exercise, f"{exercise.solution}\n\n{change}", Trusted(exercise), 3)
+    result = grade_code(exercise, f"{exercise.solution}\n\n{change}", Trusted(), 3)
     return {row.step: row for row in result.rows}
 
 
@@ -170,7 +170,7 @@ def test_an_answer_that_is_off_in_a_later_digit_is_shown_with_more_of_them(tmp_p
     exercise = tiny.make_course(tmp_path).exercise("01.double")
 
     code = "def double(x):\n    return 2 * x + 1.00001\n"
-    text = grade_code(exercise, code, Trusted(exercise), 1).rows[1].text
+    text = grade_code(exercise, code, Trusted(), 1).rows[1].text
 
     assert "your code gives [3.00001, 5.00001] of shape (2,)\nright is [3., 5.]" in text
 

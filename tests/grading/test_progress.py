@@ -17,7 +17,7 @@ COURSE = open_course(Path("exercises"))
 def numbers_of_hints(folder: Path | None, key: str, code: str, count: int) -> list[int]:
     """Try code, ask for hints, and return their numbers."""
     exercise = COURSE.exercise(key)
-    keep_result(folder, exercise, grade_code(exercise, code, Trusted(exercise), 3))
+    keep_result(folder, exercise, grade_code(exercise, code, Trusted(), 3))
     hints = [next_hint(folder, exercise) for _ in range(count)]
     return [int(hint.split()[1]) for hint in hints]
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from autodiff_kit.grading.reach import reach
+from autodiff_kit.grading.answers import remembered
+from autodiff_kit.grading.calls import Call
+from autodiff_kit.grading.reach import compiled, reach
 
 DRIVER = "def drive(step, data):\n    return step.total(data)\n"
 CODE = """
@@ -76,3 +78,56 @@ def test_where_code_may_read_any_name_all_of_it_is_reached() -> None:
 
     assert is_reached("def alone(x): return 0", code)
     assert reach(code, DRIVER) == code
+
+
+def test_of_what_a_driver_names_by_its_data_all_is_reached() -> None:
+    driver = "def drive(step, data):\n    return getattr(step, data)(1)\n"
+
+    assert reach(CODE + "def alone(x): return 0", driver) != reach(CODE, driver)
+
+
+def test_codes_that_differ_where_a_question_does_not_reach_are_asked_once() -> None:
+    asked: list[int] = []
+    driver = "def drive(step, data):\n    return step.total(ask(data))\n"
+    call = Call(driver, 2, reply=lambda data, question: asked.append(data) or question)
+
+    answers = [
+        remembered(f"{CODE}\n{more}", [call])[0].value
+        for more in ("", "def alone(x): return 0", "def other(x): return 0", "SIZE = 5")
+    ]
+
+    assert answers == [5, 5, 5, 7]
+    assert asked == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "x = 1\ny = x + 1\n\n\ndef f(): return x\nz = f()",
+        "if 0:\n    x = 1\nelif 0:\n    x = 2\nelse:\n    x = 3\n",
+        "try:\n    x = 1 / 0\nexcept ZeroDivisionError:\n    x = 2\nfinally:\n    y = 3\n",
+        'x = """\ny = 1\ndef f(): pass\n"""\n',
+        "x = [\n1,\nlen('ab'),\n]\ny = 1 + \\\nx[0]\n",
+        "def f(g): return lambda: 2 * g()\n@f\n@f\n# four\n\ndef g(): return 1\nx = g()\n",
+        "# %%\nx = 1\n# a comment\n# %%\nx += 1\n",
+        "from __future__ import annotations\nx = 1\ndef f(y: Nothing): return y\nx = f(2)\n",
+    ],
+)
+def test_a_code_in_parts_does_what_the_whole_does(code: str) -> None:
+    whole: dict = {}
+    parts: dict = {}
+
+    exec(code, whole)
+    for part in compiled(code):
+        exec(part, parts)
+
+    def values(names: dict) -> dict:
+        return {name: value for name, value in names.items() if type(value) in (int, str, list)}
+
+    assert values(parts) == values(whole) != {}
+
+
+@pytest.mark.parametrize("code", ["x = (", "def f():\nreturn 1", "@f\n", "else: pass", "x = '\n"])
+def test_what_is_no_code_is_none_in_parts(code: str) -> None:
+    with pytest.raises(SyntaxError):
+        compiled(code)

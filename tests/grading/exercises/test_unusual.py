@@ -204,7 +204,7 @@ def test_a_right_answer_in_an_unusual_manner_has_all_points(folder: str, manner:
     code = f"{exercise.solution}\n{ANSWERS[folder, manner]}"
 
     for seed in range(2):
-        result = grade_code(exercise, code, Trusted(exercise), seed)
+        result = grade_code(exercise, code, Trusted(), seed)
 
         assert result.points == result.max, result.rows
 
@@ -224,7 +224,7 @@ def test_steps_so_large_that_round_off_grows_are_still_the_steps(seed: int, poin
     # Under the second seed the loss jumps, and what is read at the end is too little.
     exercise = COURSE.exercise("e12_train")
 
-    result = grade_code(exercise, exercise.solution + GROWING, Trusted(exercise), seed)
+    result = grade_code(exercise, exercise.solution + GROWING, Trusted(), seed)
 
     assert result.points == points
     assert all(row.message != "not_by_these_steps" for row in result.rows)
