@@ -63,7 +63,9 @@ class Given:
             else:
                 self.names[name] = value
         self.space |= self.names
-        self.statements = {text_of(part) for part in ast.parse(source).body}
+        self.statements: dict[tuple[str, ...], set[str]] = {}
+        for part in ast.parse(source).body:
+            self.statements.setdefault(_look(part), set()).add(text_of(part))
         made = [part for part in self.names.values() if _module_of(part) == step.__name__]
         functions = [part for part in made if isinstance(part, types.FunctionType)]
         kinds = [Namespace, *(part for part in made if isinstance(part, type))]
@@ -80,7 +82,9 @@ class Given:
         """Tell whether a statement is a copy of a given one, or defines what is given."""
         if isinstance(statement, ast.FunctionDef | ast.ClassDef) and statement.name in self.names:
             return True
-        return text_of(statement) in self.statements
+        # To write a statement as text takes longer than to run it.
+        alike = self.statements.get(_look(statement))
+        return alike is not None and text_of(statement) in alike
 
     def share(self) -> None:
         """Let given code find what the learner's code has defined of what is asked."""
@@ -111,6 +115,14 @@ class Given:
                     type.__delattr__(kind, name)
                     is_changed = True
         return is_changed
+
+
+def _look(statement: ast.stmt) -> tuple[str, ...]:
+    """Return what is the same for the same statements, and is seen at once."""
+    names = [getattr(statement, "name", "")]
+    names += [getattr(target, "id", "") for target in getattr(statement, "targets", ())]
+    names += [alias.name for alias in getattr(statement, "names", ()) if type(alias) is ast.alias]
+    return (type(statement).__name__, *names)
 
 
 @functools.cache

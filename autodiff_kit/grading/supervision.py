@@ -374,11 +374,11 @@ def reply_of(message: Claim, limits: Limits, cells: list[Any], call: Call) -> Re
 
 def _place(cells: list[Any], cell: int, line: int) -> str:
     """Return a line of the learner's code, found in the file itself and not in the child's word."""
-    if not 0 <= cell < len(cells):
+    if not (0 <= cell < len(cells) and line > 0):  # or nowhere: an answer, as most are
         return ""
     number, above, source = cells[cell]
     lines = lines_of(source)
-    if not 0 < line <= len(lines):
+    if line > len(lines):
         return ""
     # JupyterLab shows no numbers of code cells: a cell is known by how it begins.
     begin = next((text for text in lines if text.strip()), "")

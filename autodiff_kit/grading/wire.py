@@ -28,7 +28,10 @@ _ARRAY_ITEMS = 4  # more than for a number: an array takes more time and memory
 MAX_DIMENSIONS = 16
 _DTYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64")
 _CODES = {name: code for code, name in enumerate(_DTYPES)}
-_ORDER = [np.dtype(name).newbyteorder("<") for name in _DTYPES]
+_NATIVE = list(map(np.dtype, _DTYPES))
+_NATIVE_CODES = {dtype: code for code, dtype in enumerate(_NATIVE)}
+_BOOL = _NATIVE[0]
+_ORDER = [dtype.newbyteorder("<") for dtype in _NATIVE]
 _COUNT, _INT, _FLOAT = struct.Struct("<I"), struct.Struct("<q"), struct.Struct("<d")
 _NONE, _TRUE, _FALSE, _INT_TAG, _FLOAT_TAG, _TEXT, _LIST, _TUPLE, _DICT, _ARRAY, _SCALAR = (
     b"NTFidsltmag"
@@ -133,7 +136,9 @@ def _array(value: Any, tag: bytes) -> bytes:
         array = array.astype(np.float64)
     if array.ndim > MAX_DIMENSIONS:
         raise WireError(f"An array of more than {MAX_DIMENSIONS} dimensions cannot be sent.")
-    code = _CODES.get(array.dtype.name)
+    code = _NATIVE_CODES.get(array.dtype)
+    if code is None:  # of another byte order; to make the name takes long
+        code = _CODES.get(array.dtype.name)
     if code is None:
         raise WireError(f"A NumPy value of dtype {array.dtype} cannot be sent: use {_WELCOME}.")
     head = struct.pack("<cBB", tag, code, array.ndim)
@@ -236,10 +241,10 @@ class _Reader:
         for length in shape:
             size *= length
         raw = self.take(size)
-        if dtype == np.bool_ and raw.translate(None, b"\0\1"):
+        if _NATIVE[code] is _BOOL and raw.translate(None, b"\0\1"):
             raise WireError("A truth value is neither 0 nor 1.")
         try:
-            array = np.frombuffer(raw, dtype).reshape(shape).astype(dtype.newbyteorder("="))
+            array = np.frombuffer(raw, dtype).reshape(shape).astype(_NATIVE[code])
         except ValueError as error:  # a length beyond what an array can have, times zero
             raise WireError(f"No array has the shape {shape}: {error}.") from None
         return array[()] if is_scalar else array

@@ -521,8 +521,8 @@ def test_stored_outputs_cost_no_points(
 
 ENDING = {
     "import os\nos._exit(0)": ("error", "status 0", "os._exit(0)"),
-    "while True: pass": ("timeout", "did not end within 0.5 s", "while True: pass"),
-    "import time\ntime.sleep(30)": ("timeout", "did not end within 0.5 s", "time.sleep(30)"),
+    "while True: pass": ("timeout", "did not end within 0.25 s", "while True: pass"),
+    "import time\ntime.sleep(30)": ("timeout", "did not end within 0.25 s", "time.sleep(30)"),
     "import os\nos.kill(os.getpid(), 9)": ("error", "SIGKILL", "os.kill(os.getpid(), 9)"),
 }
 
@@ -531,7 +531,7 @@ ENDING = {
 def test_a_stray_line_that_ends_the_run_costs_no_points(
     ending: str, course: Course, runner: Runner
 ) -> None:
-    exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
+    exercise = tiny.with_seconds(course.exercise("01.double"), 0.25)
     after = f"{tiny.SOLUTION}\n{ending}\nx = 1"
 
     for cells in ((tiny.SOLUTION, ending), (ending, tiny.SOLUTION), (after,)):
@@ -545,7 +545,7 @@ def test_a_stray_line_that_ends_the_run_costs_no_points(
 def test_a_line_that_ends_the_run_is_named_where_something_is_missing(
     ending: str, course: Course
 ) -> None:
-    exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
+    exercise = tiny.with_seconds(course.exercise("01.double"), 0.25)
     work = Work(tiny.notebook("x = 1", ("locked", {"locked": True}), ending), ".ipynb")
 
     # Behind walls no process can end another one, nor itself by a signal.
@@ -591,7 +591,7 @@ CAUSES = {
     "half = one / 2": ("NameError: name 'one' is not defined", "After this error"),
     "import nowhere as half": ("ModuleNotFoundError: No module named 'nowhere'", "After this"),
     "half = [] + 1": ("TypeError: can only concatenate list", "After this error"),
-    "while True: half = 0.5": ("It did not end within 0.5 s.", "Without this line"),
+    "while True: half = 0.5": ("It did not end within 0.25 s.", "Without this line"),
     "(half := nothing)": ("NameError: name 'nothing' is not defined", "After this error"),
     "def half(:": ("SyntaxError: ", "After this error"),
 }
@@ -601,7 +601,7 @@ CAUSES = {
 def test_a_name_that_another_cell_should_have_defined_leads_to_the_error_there(
     cause: str, course: Course, runner: Runner
 ) -> None:
-    exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
+    exercise = tiny.with_seconds(course.exercise("01.double"), 0.25)
     more = "rest = half + 1"  # an error that comes of the first
     work = Work(tiny.notebook(cause, more, "def double(x):\n    return rest * x"), ".ipynb")
 
@@ -718,7 +718,7 @@ def test_a_notebook_s_check_takes_helpers_and_imports_from_cells_of_their_own(
 
 
 def test_what_gives_no_answer_is_not_said_to_be_wrong(course: Course, runner: Runner) -> None:
-    exercise = tiny.with_seconds(course.exercise("01.double"), 0.5)
+    exercise = tiny.with_seconds(course.exercise("01.double"), 0.25)
     code = "def double(x):\n    while True: pass\n"
 
     row, _ = grade_code(exercise, code, runner, 1).rows

@@ -29,7 +29,7 @@ from tests.grading import tiny
 from tests.grading.attacks.attacks import ALL, COPYING, GREEDY, SHORT
 from tests.grading.standing import WALLS, unless_behind_walls
 
-PATIENCE = 0.5  # seconds for an attack that wants to take for ever
+PATIENCE = 0.25  # seconds for an attack that wants to take for ever
 needs_walls = pytest.mark.skipif(
     WALLS is None and os.environ.get("ADK_REQUIRE_SANDBOX") != "1",
     reason="no walls stand on this machine, see `autodiff-kit doctor`",
