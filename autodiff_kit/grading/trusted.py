@@ -12,11 +12,23 @@ from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.grading.answers import Answer, remembered, run_trusted
+from autodiff_kit.grading.answers import (
+    MOST_REMEMBERED,
+    Answer,
+    call_of,
+    check_inputs,
+    is_right,
+    remembered,
+    right_answers,
+    run_trusted,
+)
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
+from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.child import kind_of
+from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.reach import reach
 
-__all__ = ["BUDGET", "Trusted", "bounded"]
+__all__ = ["BUDGET", "Trusted", "is_passed"]
 
 BUDGET = 200_000  # lines that a changed solution may run before it counts as infinite
 
@@ -52,7 +64,7 @@ def _uncounted(call: Call) -> Callable[[Any, Any], Any] | None:
     return answer
 
 
-def bounded(code: str, calls: Sequence[Call], budget: int) -> list[Answer]:
+def _bounded(code: str, calls: Sequence[Call], budget: int) -> list[Answer]:
     """Run code that may not end: each call may run so many lines and no more."""
     left = budget
 
@@ -78,3 +90,35 @@ def bounded(code: str, calls: Sequence[Call], budget: int) -> list[Answer]:
         finally:
             sys.settrace(before)
     return answers
+
+
+# Which answers to a check are all right, of what it can reach of a code.
+_passed: dict[tuple[Check, tuple[str, str], int, int, tuple[int, ...]], bool] = {}
+
+
+def is_passed(
+    exercise: Exercise,
+    check: Check,
+    code: str,
+    seed: int,
+    budget: int,
+    numbers: Sequence[int] = (),
+) -> bool:
+    """Tell whether the code's answers to a check are right; those after a wrong one do not matter.
+
+    The numbers are those of the cases, 0 is the example; all, if there are none.
+    """
+    numbers = tuple(numbers) or tuple(range(1 + check.cases))
+    codes = exercise.solution, reach(code, check.driver)
+    asked = check, codes, check.first_seed(seed), budget, numbers
+    if asked not in _passed:
+        if len(_passed) > MOST_REMEMBERED:
+            _passed.clear()
+        inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
+
+        def is_right_at(number: int) -> bool:
+            (answer,) = _bounded(code, [call_of(check, inputs[number])], budget)
+            return is_right(check, inputs[number], answer, right[number])
+
+        _passed[asked] = all(map(is_right_at, numbers))
+    return _passed[asked]

@@ -18,8 +18,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from autodiff_kit.grading.answers import (
-    MOST_REMEMBERED,
-    call_of,
     check_inputs,
     is_right,
     right_answers,
@@ -31,9 +29,8 @@ from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, grade_code
 from autodiff_kit.grading.mutate import changes
 from autodiff_kit.grading.notebook import defined
-from autodiff_kit.grading.reach import reach
 from autodiff_kit.grading.release import build
-from autodiff_kit.grading.trusted import BUDGET, Trusted, bounded
+from autodiff_kit.grading.trusted import BUDGET, Trusted, is_passed
 
 __all__ = ["SEEDS", "Verdict", "table", "verify", "verify_exercise"]
 
@@ -323,10 +320,6 @@ def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -
                 )
 
 
-# Which answers to a check are all right, of what it can reach of a code.
-_passed: dict[tuple[Check, str, int, int, tuple[int, ...]], bool] = {}
-
-
 def _empty(name: str, value: str, solution: str) -> str:
     """Return a function or class of this name that does no work."""
     if not re.search(rf"(?m)^class {name}\b", solution):
@@ -352,42 +345,14 @@ def _earns_nothing(
 ) -> None:
     """Demand that this code loses the points of each of these checks, whatever the inputs are."""
     for check in checks:
-        if not _is_passed(exercise, check, code, 0, LITTLE, range(1)):
+        if not is_passed(exercise, check, code, 0, LITTLE, range(1)):
             continue
         random = range(1, 1 + check.cases)
         for seed in range(0, seeds, 20 if check.slow else 1):
-            if _is_passed(exercise, check, code, seed, LITTLE, random):
+            if is_passed(exercise, check, code, seed, LITTLE, random):
                 text = f"check {check.name} gives points for {what}, first under seed {seed}"
                 verdict.problems.append(text)
                 break
-
-
-def _is_passed(
-    exercise: Exercise,
-    check: Check,
-    code: str,
-    seed: int,
-    budget: int,
-    numbers: Sequence[int] = (),
-) -> bool:
-    """Tell whether the code's answers to a check are right; those after a wrong one do not matter.
-
-    The numbers are those of the cases, 0 is the example; all, if there are none.
-    """
-    numbers = tuple(numbers) or tuple(range(1 + check.cases))
-    asked = (check, exercise.solution, reach(code, check.driver), check.first_seed(seed))
-    asked += (budget, numbers)
-    if asked not in _passed:
-        if len(_passed) > MOST_REMEMBERED:
-            _passed.clear()
-        inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
-        _passed[asked] = True
-        for number in numbers:
-            (answer,) = bounded(code, [call_of(check, inputs[number])], budget)
-            if not is_right(check, inputs[number], answer, right[number]):
-                _passed[asked] = False
-                break
-    return _passed[asked]
 
 
 def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict) -> None:
@@ -420,7 +385,7 @@ def _changes(exercise: Exercise, verdict: Verdict) -> None:
     for description, code in changes(exercise.solution):
         verdict.changed += 1
         whole = f"{exercise.given}\n\n{code}"
-        if not all(_is_passed(exercise, check, whole, seed=1, budget=BUDGET) for check in checks):
+        if not all(is_passed(exercise, check, whole, seed=1, budget=BUDGET) for check in checks):
             continue
         unused.discard(description)
         if description in exercise.reviewed:
@@ -445,10 +410,10 @@ def _draws(exercise: Exercise, verdict: Verdict, seeds: Sequence[int]) -> None:
             what = f"{variant.name}: {description}"
             for check in checks if what not in exercise.reviewed else ():
                 # A wrong example loses the points under all seeds.
-                if not _is_passed(exercise, check, code, seeds[0], BUDGET, (0,)):
+                if not is_passed(exercise, check, code, seeds[0], BUDGET, (0,)):
                     continue
                 random = range(1, 1 + check.cases)
-                passed = [s for s in seeds if _is_passed(exercise, check, code, s, BUDGET, random)]
+                passed = [s for s in seeds if is_passed(exercise, check, code, s, BUDGET, random)]
                 if passed and len(passed) < len(seeds):
                     share = f"{len(passed)} of {len(seeds)}"
                     text = f"check {check.name} has points under {share} seeds for {what}"
