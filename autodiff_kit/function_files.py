@@ -97,17 +97,6 @@ _NO_FUNCTIONS = """
     map_ new new_empty new_full new_ones new_tensor new_zeros normal_ random_ reshape_as
     squeeze_ sum_to_size swapaxes_ t_ transpose_ unfold uniform_ unsqueeze_ view_as
 """
-# ``x.acos_()`` is ``x.acos()``, written into ``x``.
-_IN_PLACE = """
-    absolute acos acosh addcdiv addcmul addmv addr arccos arccosh arcsin arcsinh arctan
-    arctan2 arctanh asin asinh atan atan2 atanh baddbmm bitwise_and bitwise_left_shift
-    bitwise_not bitwise_or bitwise_right_shift bitwise_xor clip copysign cosh cumprod
-    deg2rad digamma divide eq erf erfc erfinv exp2 fix fmod frac gcd ge greater greater_equal gt
-    heaviside hypot index_copy index_fill index_put lcm ldexp le lerp less less_equal lgamma log10
-    log2 logical_and logical_not logical_or logical_xor logit lt masked_scatter multiply
-    nan_to_num ne negative not_equal rad2deg scatter_add scatter_reduce sgn sinc sinh
-    subtract tril triu true_divide trunc xlogy
-"""
 # Methods and properties that only PyTorch has: these are refused with advice.
 _OUTSIDE = """
     addbmm_ angle as_strided_ as_strided_scatter as_subclass bfloat16 ccol_indices
@@ -137,5 +126,5 @@ for _file, _names in FILES.items():
 FUNCTIONS = tuple(filterfalse({*_NO_FUNCTIONS.split()}.__contains__, FILE_OF))
 # What is in ``basic`` are methods of their own: they stand in ``methods.py``.
 _APART = {*_NO_METHODS.split(), *FILES["basic"].split()}
-METHODS = (*filterfalse(_APART.__contains__, FILE_OF), *(f"{n}_" for n in _IN_PLACE.split()))
+METHODS = tuple(filterfalse(_APART.__contains__, FILE_OF))
 OUTSIDE = _OUTSIDE.split()

@@ -10,6 +10,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from autodiff_kit.calls import check_calls
 from autodiff_kit.core.hooks import RemovableHandle, hooks_of, retains
 from autodiff_kit.errors import error
 from autodiff_kit.views import latest_node, node_of, seems_leaf
@@ -52,3 +53,5 @@ class Hookable:
         if not self.is_leaf:
             raise error("autograd.accumulation_hook_on_non_leaf")
         return RemovableHandle(hooks_of(self._node).on_accumulated, hook)
+
+    check_calls(vars())

@@ -4,8 +4,8 @@ After reading this file you know what a version counter counts. An in-place oper
 ordinary operation, whose result is then written into the tensor's memory: the tensor moves on to
 the new node, and its version goes up by one, so that a node that had saved the old value can tell.
 A change of a view is a change of its base, some of whose elements are overwritten; then all views
-of that base find their history anew (``views.py``). Read next: ``assignment.py``, for
-``x[0] = 2``, or ``core/shown.py`` (``check_saved``).
+of that base find their history anew (``views.py``). Which ops there are, and in what they differ,
+stands in ``in_place_ops.py``. Read next: ``assignment.py``, for ``x[0] = 2``.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from autodiff_kit.core.versions import memory_of, note_change, note_maker
 from autodiff_kit.core.view_nodes import DEFAULT, ChangeOfView, Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.in_place_ops import InPlaceOp, in_place_table
 from autodiff_kit.ops.checks import NOT_IMPLEMENTED
 from autodiff_kit.ops.saving import may_record, of_whole
 from autodiff_kit.overlap import is_repeated, is_same_data, refuse_overlap, refuse_repeated
@@ -44,25 +45,6 @@ from autodiff_kit.views import (
 __all__ = ["as_it_was", "change", "finish", "go_on", "note", "rearrange", "rebase"]
 __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell", "without_hooks"]
 
-# What has read all of its operands before it writes, and so may be given parts of the tensor.
-_READS_FIRST = ("addmm_", "fill_", "masked_scatter_")
-# What must not even be given just the elements that are written.
-_STRICT = {"index_add_", "index_copy_", "index_fill_", "index_put_", "scatter_", "scatter_add_"}
-_STRICT |= {"scatter_reduce_"}
-# What looks at memory before it looks at indices and shapes.
-_MEMORY_FIRST = ("index_put_", "index_copy_", "index_fill_")
-_BEFORE_MEMORY = {"indexing.too_many_put", "shapes.dim_out_of_range", "indexing.index_fill_value"}
-_BEFORE_MEMORY |= {"indexing.filled_index_dtype"}
-# What may write to an expanded tensor, as it writes the same everywhere.
-_REPEATS = ("index_fill_", "zero_")
-# What writes answers over what it compares, by the name of its node: no gradient comes through.
-_COMPARISONS = {"eq_": "Eq", "ne_": "Ne", "lt_": "Lt", "le_": "Le", "gt_": "Gt", "ge_": "Ge"}
-_COMPARISONS |= {"less_": "Lt", "less_equal_": "Le", "greater_": "Gt", "greater_equal_": "Ge"}
-_COMPARISONS |= {"not_equal_": "Ne"}
-# What PyTorch differentiates, but not in place.
-_NOT_IN_PLACE = ("acosh", "asinh", "atanh")
-# What makes tensors of numbers that it is given.
-_MAKE_TENSORS = ("add_", "sub_", "mul_", "div_", "floor_divide_")
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
 _BY_KERNELS = {"dtypes.overflow", "indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
 _BY_ARITHMETIC = {"dtypes.bool_alpha", "dtypes.bool_kernel", "dtypes.float_alpha"}
@@ -74,23 +56,24 @@ def change(
 ) -> Any:
     """Compute ``function(tensor, ...)`` and write the result into ``tensor``; return that.
 
-    ``how`` is the name of the in-place operation, for example ``"add_"``, ``function`` the ordinary
-    one.
+    ``how`` is the name of the in-place operation, for example ``"add_"``, whose row stands in
+    ``in_place_ops.py``; ``function`` is the ordinary one.
 
     RuntimeError, with PyTorch's words and in its order: on a leaf that requires grad or a view of
     one in grad mode, or a view that must not be changed; what the operation itself refuses; when
     elements share one memory location, or shape or dtype would have to change; on an inference
     tensor outside of inference mode.
     """
+    row = in_place_table()[how]
     values = [*args, *kwargs.values()]
-    if how == "index_put_":
+    if row.takes_list:
         values += args[0]
     operands = [v for v in values if isinstance(v, TensorBase)]
     recorded = bool(local.mode.grad_enabled) and any(t.requires_grad for t in (tensor, *operands))
-    recorded = recorded and may_record((tensor, *(args if how in _MAKE_TENSORS else operands)))
-    recorded = recorded and not how.startswith("logical_")  # of these PyTorch records nothing
+    recorded = recorded and may_record((tensor, *(args if row.makes_tensors else operands)))
+    recorded = recorded and row.is_recorded
     is_whole = tensor._array.dtype.kind != "f"
-    if function is ops.copy_from and is_whole:
+    if row.copies and is_whole:
         recorded, args = False, (wrap(args[0]._array),)
     refuse(tensor, how, recorded)
     for other in operands if recorded else ():
@@ -103,17 +86,17 @@ def change(
     try:
         result = function(operand, *args, **kwargs)
     except Exception as refusal:
-        _check_before(refusal, tensor, how, operands, args)
+        _check_before(refusal, tensor, how, row, operands, args)
         raise
-    if recorded and how in _COMPARISONS:
-        result = _answers(operand, [*args, *kwargs.values()][0], result, how)
+    if recorded and row.compares_as:
+        result = _answers(operand, [*args, *kwargs.values()][0], result, row.compares_as)
     if recorded and result._node is not None and result._node.op.node_name == NOT_IMPLEMENTED:
         result._node.op = _without_derivative(result._node.op, how)
-    if recorded and result._node is not None and result._node.op.name in _NOT_IN_PLACE:
+    if recorded and result._node is not None and not row.has_derivative:
         result._node.op, result._node.x = _not_in_place(result._node.op), None
     try:
-        _check_memory(tensor, how, operands)
-        _check_fits(tensor._array, result._array, how)
+        _check_memory(tensor, how, row, operands)
+        _check_fits(tensor._array, result._array, row)
     except Exception:
         if local.mode.observer is not None:
             local.mode.observer.withdrawn(result)
@@ -122,15 +105,15 @@ def change(
     return tensor
 
 
-def _answers(x: TensorBase, y: Any, compared: TensorBase, how: str) -> TensorBase:
-    """Return what a comparison writes over ``x``: recorded, but flat in both."""
+def _answers(x: TensorBase, y: Any, compared: TensorBase, name: str) -> TensorBase:
+    """Return what a comparison, such as ``"Eq"``, writes over ``x``: recorded, but flat in both."""
     flat = of_whole(ops.flat_values) if x._array.dtype.kind != "f" else ops.flat_values
     result: TensorBase = flat(x, y, values=compared._array)
     if result._node is not None:
         count = 1 + isinstance(y, TensorBase)
-        row, name = result._node.op, f"{_COMPARISONS[how]}Backward{count - 1}"
+        row, node_name = result._node.op, f"{name}Backward{count - 1}"
         rules = [row.rule0, row.rule1]
-        result._node.op = OpOfOneNode(row, rules, node_name=name, inputs=row.inputs[:count])
+        result._node.op = OpOfOneNode(row, rules, node_name=node_name, inputs=row.inputs[:count])
     return result
 
 
@@ -156,48 +139,47 @@ def _check_before(
     refusal: Exception,
     tensor: TensorBase,
     how: str,
+    row: InPlaceOp,
     operands: Sequence[TensorBase],
     args: Sequence[Any],
 ) -> None:
     """Raise what PyTorch finds before it comes to what an operation has refused, if anything."""
     key = getattr(refusal, "key", "")
     is_misfit = type(refusal) is RuntimeError and not key  # shapes that do not broadcast
-    is_later = how in _MEMORY_FIRST and key not in _BEFORE_MEMORY
+    is_later = row.before_memory is not None and key not in row.before_memory.split()
     if is_later or is_misfit or key in _BY_KERNELS or key in _BY_ARITHMETIC:
-        _check_memory(tensor, how, operands)
+        _check_memory(tensor, how, row, operands)
     if key in _BY_ARITHMETIC:
         arrays = [getattr(value, "_array", value) for value in (tensor, *operands, *args)]
         shape = np.broadcast_shapes(*(array.shape for array in arrays if hasattr(array, "shape")))
         numbers = (np.ndarray, np.generic, int, float)
         dtype = result_dtype(*(array for array in arrays if isinstance(array, numbers)))
-        _check_fits(tensor._array, np.broadcast_to(np.empty((), dtype), shape), how)
+        _check_fits(tensor._array, np.broadcast_to(np.empty((), dtype), shape), row)
 
 
-def _check_memory(tensor: TensorBase, how: str, operands: Sequence[TensorBase]) -> None:
+def _check_memory(
+    tensor: TensorBase, how: str, row: InPlaceOp, operands: Sequence[TensorBase]
+) -> None:
     """Raise if elements of ``tensor`` share a place in memory, or are read meanwhile."""
     written = tensor._array
-    if how == "copy_" and is_same_data(written, operands[0]._array):
+    if row.copies and is_same_data(written, operands[0]._array):
         return
-    if how == "masked_fill_":
-        operands = operands[:1]  # the value is read before
-    elif how not in _REPEATS and (how != "fill_" or operands):
+    if row.repeats != "always" and (row.repeats != "numbers" or operands):
         refuse_repeated(written)
-    if not operands or how in _READS_FIRST:
-        return
-    strictly = how in _STRICT
-    if strictly:
+    operands = operands[: row.compared]
+    if operands and row.is_strict:
         written = share(tensor)  # what is no array lies nowhere
     for operand in operands:
         read = operand._array
         if read is written and operand is not tensor:
             read = read[...]  # a detached tensor: it overlaps only if it has elements
-        refuse_overlap(written, read, how, strictly=strictly)
+        refuse_overlap(written, read, how, strictly=row.is_strict)
 
 
-def _check_fits(old: Any, new: Any, how: str) -> None:
+def _check_fits(old: Any, new: Any, row: InPlaceOp) -> None:
     """Raise if a result cannot be written: an in-place operation keeps shape and dtype."""
     if new.shape != old.shape:
-        key = "inplace.matrix_shape" if how == "addmm_" else "inplace.shape"
+        key = "inplace.matrix_shape" if row.is_matrix_product else "inplace.shape"
         raise error(key, old=list(old.shape), new=list(new.shape))
     if new.dtype is not old.dtype and category(new.dtype) > category(old.dtype):
         raise error("inplace.dtype", new=tensor_type(new.dtype), old=tensor_type(old.dtype))

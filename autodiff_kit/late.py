@@ -31,20 +31,21 @@ def keep(module: str, name: str, value: Any) -> Any:
     return value
 
 
-class Later:
-    """Stands for a method until it is asked for; then what ``make(name)`` returns takes over."""
+class Later(tuple[str, Callable[[str], Any]]):
+    """Stands for a method, as (name, make), until it is asked for: then ``make(name)`` makes it.
 
-    __slots__ = ("_make", "_name")
+    There are hundreds; a tuple is made without a call of Python's.
+    """
 
-    def __init__(self, name: str, make: Callable[[str], Any]) -> None:
-        self._name, self._make = name, make
+    __slots__ = ()
 
     def made(self) -> Any:
         """Return the method."""
-        return self._make(self._name)
+        name, make = self
+        return make(name)
 
     def __get__(self, tensor: Any, owner: Any) -> Any:
-        method = self.made()
-        place = next(kind for kind in owner.__mro__ if vars(kind).get(self._name) is self)
-        setattr(place, self._name, method)
+        name, method = self[0], self.made()
+        place = next(kind for kind in owner.__mro__ if vars(kind).get(name) is self)
+        setattr(place, name, method)
         return method if tensor is None else method.__get__(tensor, owner)

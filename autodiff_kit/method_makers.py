@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from autodiff_kit import dtypes, ops
 from autodiff_kit.calls import wrong_call_of
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
+from autodiff_kit.in_place_ops import in_place_table
 from autodiff_kit.late import Later
 from autodiff_kit.operands import NUMBERS, check_operand, only_argument
 from autodiff_kit.sizes import converted, in_dtype, refuse_empty
@@ -25,7 +26,6 @@ __all__ = [
     "along_dim",
     "along_with",
     "change",
-    "clamp_in_place",
     "deviation",
     "elementwise",
     "extreme",
@@ -36,7 +36,6 @@ __all__ = [
     "pair_of",
     "question",
     "running",
-    "running_in_place",
     "scalable",
     "with_operand",
 ]
@@ -73,7 +72,7 @@ def called(name: str) -> Callable[[Callable[..., Any]], Any]:
 
 def later(make: Callable[..., Any]) -> Callable[..., Any]:
     """Let a method be made, and its op be loaded, when it is first asked for."""
-    return lambda name, *args, **options: Later(name, lambda _: make(name, *args, **options))
+    return lambda name, *args, **options: Later((name, lambda _: make(name, *args, **options)))
 
 
 @later
@@ -273,31 +272,38 @@ def _inplace() -> Any:
     return inplace
 
 
-def in_place(name: str, function: Any = None) -> Any:
-    """Make the in-place form of a method: ``add_`` from ``add``, or from another function."""
+def in_place(name: str) -> Any:
+    """Make an in-place method, such as ``add_``, as its row in ``in_place_ops.py`` says."""
+    ordinary = name.removesuffix("_")
+    function = {"clamp": _clamped, "running": _run_in_own_dtype}.get(in_place_table()[name].check)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        ordinary = function or getattr(type(self), name)
+        op = partial(function, ordinary) if function else getattr(type(self), ordinary)
         try:
-            return _inplace().change(self, f"{name}_", ordinary, *args, **kwargs)
+            return _inplace().change(self, name, op, *args, **kwargs)
         except (TypeError, RuntimeError) as refused:  # PyTorch looks at the call first
-            raise wrong_call_of(f"{name}_", args, kwargs) or refused from refused.__cause__
+            raise wrong_call_of(name, args, kwargs) or refused from refused.__cause__
 
-    method.__doc__ = f"Do ``{name}`` in place; return the tensor itself."
-    return called(f"{name}_")(method)
+    method.__doc__ = f"Do ``{ordinary}`` in place; return the tensor itself."
+    return called(name)(method)
 
 
-def clamp_in_place(name: str) -> Any:
-    """Make ``clamp_`` and the like, which look at the type of numbers before anything else."""
+def _clamped(name: str, x: Any, *args: Any, **kwargs: Any) -> Any:
+    """Return ``x.clamp(...)`` or the like; look at the type of numbers before anything else."""
+    bounds = [bound for bound in (*args, *kwargs.values()) if isinstance(bound, NUMBERS)]
+    own, dtype = x._array.dtype, dtypes.result_dtype(x._array, *bounds)
+    if len(bounds) == len(args) + len(kwargs) and dtype != own and own.kind != "f":
+        raise error("inplace.dtype", new=dtypes.tensor_type(dtype), old=dtypes.c_type(own))
+    return getattr(x, name)(*args, **kwargs)
 
-    def clamp(self: Any, *args: Any, **kwargs: Any) -> Any:
-        bounds = [bound for bound in (*args, *kwargs.values()) if isinstance(bound, NUMBERS)]
-        own, dtype = self._array.dtype, dtypes.result_dtype(self._array, *bounds)
-        if len(bounds) == len(args) + len(kwargs) and dtype != own and own.kind != "f":
-            raise error("inplace.dtype", new=dtypes.tensor_type(dtype), old=dtypes.c_type(own))
-        return getattr(self, name)(*args, **kwargs)
 
-    return in_place(name, clamp)
+def _run_in_own_dtype(name: str, x: Any, dim: int, *, dtype: Any = None) -> Any:
+    """Return running sums or products in the dtype of the tensor; refuse another one."""
+    kind = x.dtype if dtype is None else dtypes.as_dtype(dtype, f"{name}_")
+    x._dim(dim)
+    if kind is not x.dtype:
+        raise error("inplace.running_dtype", own=x.dtype.c_type, other=kind.c_type)
+    return running(name, x, dim, kind)
 
 
 def running(name: str, x: Any, dim: int, dtype: Any = None) -> Any:
@@ -306,19 +312,6 @@ def running(name: str, x: Any, dim: int, dtype: Any = None) -> Any:
     if dtype is not None and x._array.dtype == bool and x._array.ndim and x._array.size:
         raise error("reductions.running_bool", name=name)
     return converted(getattr(ops, name)(x, dim=dim), dtype)
-
-
-def running_in_place(name: str) -> Any:
-    """Make ``cumsum_`` or ``cumprod_``, which compute in the dtype of the tensor."""
-
-    def method(self: Any, dim: int, *, dtype: Any = None) -> Any:
-        kind = self.dtype if dtype is None else dtypes.as_dtype(dtype, f"{name}_")
-        self._dim(dim)
-        if kind is not self.dtype:
-            raise error("inplace.running_dtype", own=self.dtype.c_type, other=kind.c_type)
-        return running(name, self, dim, kind)
-
-    return in_place(name, method)
 
 
 def filled_with(self: Any, value: Any) -> Any:

@@ -21,17 +21,14 @@ from autodiff_kit.method_makers import (
     along_dim,
     along_with,
     change,
-    clamp_in_place,
     deviation,
     elementwise,
     extreme,
     filled_with,
-    in_place,
     largest,
     matrix_product,
     pair_of,
     question,
-    running_in_place,
     scalable,
     with_operand,
 )
@@ -209,17 +206,6 @@ class Methods(ShapeMethods, MoreMethods):
 
     # -- in place ------------------------------------------------------------------------------
 
-    add_, sub_, mul_, div_, pow_ = map(in_place, ("add", "sub", "mul", "div", "pow"))
-    exp_, log_, sqrt_, tanh_, relu_ = map(in_place, ("exp", "log", "sqrt", "tanh", "relu"))
-    sin_, cos_, sigmoid_, abs_, neg_ = map(in_place, ("sin", "cos", "sigmoid", "abs", "neg"))
-    square_, reciprocal_ = map(in_place, ("square", "reciprocal"))
-    floor_, ceil_, round_ = map(in_place, ("floor", "ceil", "round"))
-    rsqrt_, expm1_, log1p_, tan_ = map(in_place, ("rsqrt", "expm1", "log1p", "tan"))
-    clamp_, clamp_min_, clamp_max_ = map(clamp_in_place, ("clamp", "clamp_min", "clamp_max"))
-    remainder_, floor_divide_ = map(in_place, ("remainder", "floor_divide"))
-    sign_, addmm_, cumsum_ = in_place("sign"), in_place("addmm"), running_in_place("cumsum")
-    masked_fill_, index_add_, scatter_ = map(in_place, ("masked_fill", "index_add", "scatter"))
-
     def copy_(self: Own, source: Any) -> Own:
         """Copy the elements of ``source`` into this tensor; shapes broadcast."""
         if isinstance(source, NUMBERS):
@@ -328,6 +314,4 @@ class Methods(ShapeMethods, MoreMethods):
         return ops.masked_fill_tensor(self, mask, value)
 
     masked_select = with_operand("masked_select", "mask", numbers=False)
-
-
-check_calls(Methods)
+    check_calls(vars())

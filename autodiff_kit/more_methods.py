@@ -11,11 +11,14 @@ from itertools import repeat
 from typing import Any
 
 from autodiff_kit import dtypes, ops
+from autodiff_kit.calls import check_calls
 from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.function_files import METHODS, OUTSIDE
+from autodiff_kit.in_place_ops import METHODS_IN_PLACE
 from autodiff_kit.late import Later, late
+from autodiff_kit.method_makers import in_place
 from autodiff_kit.operands import for_tensors
 from autodiff_kit.outside import missing_attribute
 
@@ -23,19 +26,16 @@ __all__ = ["MoreMethods"]
 
 
 def _find(name: str) -> Any:
-    return late("functions").method_of(name)
+    return late("functions").find(name).method
 
 
-class _Outside:
-    """Stands for what only PyTorch has; a ``__getattr__`` would make each slot dear to read."""
+class _Outside(str):
+    """The name of what only PyTorch has; a ``__getattr__`` would make each slot dear to read."""
 
-    __slots__ = ("_name",)
-
-    def __init__(self, name: str) -> None:
-        self._name = name
+    __slots__ = ()
 
     def __get__(self, tensor: Any, owner: Any) -> Any:
-        raise missing_attribute(owner if tensor is None else tensor, "torch.Tensor", self._name)
+        raise missing_attribute(owner if tensor is None else tensor, "torch.Tensor", str(self))
 
 
 class MoreMethods:
@@ -43,7 +43,10 @@ class MoreMethods:
 
     __slots__ = ()
     vars().update(zip(OUTSIDE, map(_Outside, OUTSIDE), strict=True))
-    vars().update(zip(METHODS, map(Later, METHODS, repeat(_find)), strict=False))
+    vars().update(zip(METHODS, map(Later, zip(METHODS, repeat(_find))), strict=False))
+    vars().update(
+        zip(METHODS_IN_PLACE, map(Later, zip(METHODS_IN_PLACE, repeat(in_place))), strict=False)
+    )
 
     @property
     def mT(self: Own) -> Own:
@@ -104,6 +107,8 @@ class MoreMethods:
 
     def __rrshift__(self: Any, other: Any) -> Any:
         return ops.bitwise_right_shift(_number(">>", other), self)
+
+    check_calls(vars())
 
 
 def _number(sign: str, value: Any) -> Any:

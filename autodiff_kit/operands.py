@@ -121,7 +121,7 @@ def operand_last(sign: str, apply: Any) -> Any:
 def operator(name: str) -> Later:
     """Make an operator that is the function of an op, which is loaded when it is first used."""
     op = {"invert": "bitwise_not"}.get(name, name)
-    return Later(f"__{name}__", lambda _: getattr(ops, op))
+    return Later((f"__{name}__", lambda _: getattr(ops, op)))
 
 
 def comparison(apply: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import dtype
@@ -186,3 +187,5 @@ class ShapeMethods:
             if dims.count(d) > 1:
                 raise error("shapes.dim_twice", dim=d)
         return dims if self._array.ndim else ()
+
+    check_calls(vars())

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes, ops
+from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import INFERENCE, TensorBase, wrap
 from autodiff_kit.core.hooks import hooks_of
 from autodiff_kit.core.memory import Own, share, writable
@@ -372,6 +373,8 @@ class Storage:
     float, double = _converter("float", "float32"), _converter("double", "float64")
     half, int = _converter("half", "float16"), _converter("int", "int32")
     long, bool = _converter("long", "int64"), _converter("bool", "bool")
+
+    check_calls(vars())
 
 
 def rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:

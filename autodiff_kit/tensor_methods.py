@@ -21,6 +21,7 @@ from autodiff_kit.errors import error, warn_of_grad
 from autodiff_kit.from_data import begin_legacy
 from autodiff_kit.function_files import OUTSIDE
 from autodiff_kit.hookable import Hookable
+from autodiff_kit.late import Later
 from autodiff_kit.methods import Methods
 from autodiff_kit.operands import (
     comparison,
@@ -33,6 +34,16 @@ from autodiff_kit.operands import (
 from autodiff_kit.storage import Storage
 
 __all__ = ["TensorMethods"]
+
+
+def _augmented(name: str, ufunc: Any = None, method: str = "") -> Later:
+    """Make an operator such as ``+=`` of a method in place, when it is first used."""
+
+    def make(_: str) -> Any:
+        function = getattr(Methods, method or f"{name[1:]}_")
+        return for_tensors(function) if ufunc is None else updating(ufunc, function)
+
+    return Later((f"__{name}__", make))
 
 
 class TensorMethods(Methods, Hookable, Storage):
@@ -118,17 +129,18 @@ class TensorMethods(Methods, Hookable, Storage):
     __rpow__ = number_first("** or pow()", lambda x, number: ops.pow_from_number(x, base=number))
     __rmod__ = number_first("%", lambda x, number: ops.remainder_of_number(x, y=number))
     __rfloordiv__ = number_first("//", lambda x, number: ops.floor_divide_number(x, y=number))
-    __iadd__ = updating(np.add, Methods.add_)
-    __isub__ = updating(np.subtract, Methods.sub_)
-    __imul__ = updating(np.multiply, Methods.mul_)
-    __itruediv__, __ipow__ = map(for_tensors, (Methods.div_, Methods.pow_))
-    __ifloordiv__, __imod__ = map(for_tensors, (Methods.floor_divide_, Methods.remainder_))
+    __iadd__, __isub__ = _augmented("iadd", np.add), _augmented("isub", np.subtract)
+    __imul__, __itruediv__ = _augmented("imul", np.multiply), _augmented("itruediv", method="div_")
+    __ifloordiv__ = _augmented("ifloordiv", method="floor_divide_")
+    __imod__, __ipow__ = _augmented("imod", method="remainder_"), _augmented("ipow")
 
     def __getitem__(self, key: Any) -> Any:
         return ops.getitem(self, key)
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:
         _assign()(self, key, value)
+
+    check_calls(vars())
 
 
 @cache
@@ -140,6 +152,3 @@ def _assign() -> Callable[..., None]:
 
 
 name_methods("Tensor", TensorMethods)
-for _part in TensorMethods.__mro__[:-1]:
-    if _part is not Methods:  # which has done it, before its methods were used above
-        check_calls(_part)

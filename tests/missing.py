@@ -49,8 +49,9 @@ def op(name: str) -> Iterator[Part]:
             yield from calls_of(row, where)
     for method in (name, f"{name}_"):
         if method in names["torch.Tensor"]:
-            row_of = "_NO_METHODS" if method == name else "_IN_PLACE"
-            where = f"autodiff_kit/function_files.py, {row_of}"
+            is_same = method == name
+            where = "function_files.py, _NO_METHODS" if is_same else "in_place_ops.py"
+            where = f"autodiff_kit/{where}"
             yield hasattr(autodiff_kit.Tensor, method), f"the method {method}", where
 
 

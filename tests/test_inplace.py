@@ -9,6 +9,7 @@ import pytest
 import autodiff_kit as torch
 from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.core.versions import changes_of
+from autodiff_kit.in_place_ops import InPlaceOp, in_place_table
 from autodiff_kit.tensor import Tensor
 
 
@@ -431,3 +432,30 @@ def test_changing_one_truth_value_in_place_leaves_what_others_saved_alone() -> N
     y.backward()
 
     assert x.grad == 4.0
+
+
+# -- the table of in-place ops ---------------------------------------------------------------------
+
+# What only looks at the same elements in another way, or changes what is known of the tensor.
+WITHOUT_ROW = {"apply_", "as_strided_", "detach_", "fill_diagonal_", "map_", "requires_grad_"}
+WITHOUT_ROW |= {"squeeze_", "swapaxes_", "t_", "transpose_", "unsqueeze_"}
+
+
+def test_each_method_in_place_has_a_row() -> None:
+    methods = {name for name in dir(torch.ones(1)) if name[-1] == "_" != name[0]}
+    functions = {name for name in torch.nn.functional.__all__ if name.endswith("_")}
+
+    assert methods - WITHOUT_ROW <= in_place_table().keys()
+    assert functions - WITHOUT_ROW <= in_place_table().keys()
+
+
+def test_each_row_is_a_method_or_a_layer() -> None:
+    layers = {f"{name.lower()}_" for name in torch.nn.__all__}
+    others = {"leaky_relu_"}
+
+    assert {name for name in in_place_table() if not hasattr(Tensor, name)} <= layers | others
+
+
+def test_a_row_says_nothing_that_is_no_column() -> None:
+    with pytest.raises(AttributeError):
+        InPlaceOp(is_wrong=True)

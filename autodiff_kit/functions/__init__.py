@@ -12,12 +12,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.function_files import FILE_OF
-from autodiff_kit.method_makers import in_place, running_in_place
 
 if TYPE_CHECKING:
     from autodiff_kit.functions.basic import *  # noqa: F403
 
-__all__ = ["find", "method_of"]
+__all__ = ["find"]
 
 
 @cache
@@ -26,15 +25,6 @@ def find(name: str) -> Any:
     if name not in FILE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"autodiff_kit.functions.{FILE_OF[name]}"), name)
-
-
-@cache
-def method_of(name: str) -> Any:
-    """Return what a function is as a method."""
-    if name in FILE_OF:
-        return find(name).method
-    make = running_in_place if name == "cumprod_" else in_place
-    return make(name.removesuffix("_"))
 
 
 def __getattr__(name: str) -> Any:

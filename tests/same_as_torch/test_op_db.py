@@ -21,11 +21,12 @@ import autodiff_kit.linalg
 import autodiff_kit.nn.functional
 import autodiff_kit.special
 from autodiff_kit.function_files import FILES, FUNCTIONS, METHODS
+from autodiff_kit.in_place_ops import METHODS_IN_PLACE
 from autodiff_kit.tensor import Tensor
 from tests.parity import require_torch
 from tests.same_as_torch.outcomes import values as tensor_values
 
-OF_FUNCTIONS = {*FUNCTIONS, *METHODS}.difference(FILES["basic"].split())
+OF_FUNCTIONS = {*FUNCTIONS, *METHODS, *METHODS_IN_PLACE}.difference(FILES["basic"].split())
 torch = require_torch()
 pytestmark = pytest.mark.parity
 
