@@ -7,7 +7,7 @@ is a loop here: it gives PyTorch's numbers, not its speed. Read next: ``autograd
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -25,39 +25,12 @@ from autodiff_kit.outside import absent
 from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.random import Generator, draws_observed
 from autodiff_kit.tensor import Tensor
+from autodiff_kit.trees import Tree, leaves_of, map_leaves, structure_of, tree_like
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp"]
 __all__ += ["linearize", "stack_module_state", "vjp", "vmap"]
 
 Function = Callable[..., Any]
-Tree = Any  # a tensor, or a list, tuple or dict of trees
-
-
-# -- trees -----------------------------------------------------------------------------------------
-
-
-def _leaves(tree: Tree) -> Iterator[Any]:
-    if isinstance(tree, dict):
-        tree = [*tree.values()]
-    if isinstance(tree, list | tuple):
-        for part in tree:
-            yield from _leaves(part)
-    else:
-        yield tree
-
-
-def _like(tree: Tree, leaves: Iterator[Any]) -> Tree:
-    """Return a tree of the same form with other leaves."""
-    if isinstance(tree, dict):
-        return type(tree)((key, _like(part, leaves)) for key, part in tree.items())
-    if isinstance(tree, list | tuple):
-        parts = [_like(part, leaves) for part in tree]
-        return type(tree)(*parts) if hasattr(tree, "_fields") else type(tree)(parts)
-    return next(leaves)
-
-
-def _map(change: Function, tree: Tree) -> Tree:
-    return _like(tree, map(change, _leaves(tree)))
 
 
 class _Transform:
@@ -93,7 +66,7 @@ class _Call:
         self._is_recorded = is_grad_enabled()
         self._own: set[Any] = set()
         with recording():
-            args = [_map(self._fresh, a) if i in numbers else a for i, a in enumerate(args)]
+            args = [map_leaves(self._fresh, a) if i in numbers else a for i, a in enumerate(args)]
             with _Transform(self._own):
                 result = func(*args, **kwargs)
         self.aux = None
@@ -101,10 +74,10 @@ class _Call:
             if not isinstance(result, tuple) or len(result) != 2:
                 raise error("func.aux", kind=type(result).__name__)
             result, aux = result
-            self.aux = _map(self.finished, aux)
+            self.aux = map_leaves(self.finished, aux)
         self.inputs = args[argnums] if isinstance(argnums, int) else tuple(args[n] for n in numbers)
-        self.xs = [*_leaves(self.inputs)]
-        self.out, self.outs = result, [*_leaves(result)]
+        self.xs = [*leaves_of(self.inputs)]
+        self.out, self.outs = result, [*leaves_of(result)]
 
     def _fresh(self, x: Any) -> Any:
         """Return a new tensor: what the function has captured of the same name is a constant."""
@@ -169,7 +142,7 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
             raise error("func.scalar", count=out.ndim)
         grads = map(call.finished, call.grad([out]))
         value = call.finished(out)
-        return _like(call.inputs, grads), (value, call.aux) if has_aux else value
+        return tree_like(call.inputs, grads), (value, call.aux) if has_aux else value
 
     return derived
 
@@ -199,10 +172,10 @@ def vjp(func: Function, *primals: Tree, has_aux: bool = False) -> Any:
     call = _Call(func, primals, {}, tuple(range(len(primals))), has_aux)
 
     def vjp_fn(*cotangents: Tree) -> Any:
-        grads = call.grad(call.outs, [*_leaves(cotangents)])
-        return _like(call.inputs, map(call.finished, grads))
+        grads = call.grad(call.outs, [*leaves_of(cotangents)])
+        return tree_like(call.inputs, map(call.finished, grads))
 
-    out = _map(call.finished, call.out)
+    out = map_leaves(call.finished, call.out)
     return (out, vjp_fn, call.aux) if has_aux else (out, vjp_fn)
 
 
@@ -250,11 +223,39 @@ class _Forward:
 
 
 def jvp(func: Function, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
-    """Return the output of ``func``, and its derivative along ``tangents``."""
+    """Return the output of ``func``, and its derivative along ``tangents``.
+
+    Raises
+    ------
+    RuntimeError, ValueError
+        If the tangents are not of the structure and the sizes of the primals, or not floats.
+    """
+    _check_tangents(primals, tangents)
     forward = _Forward(func, tuple(primals), {}, tuple(range(len(primals))), has_aux)
-    call, along = forward.call, forward.along([*_leaves(tangents)])
-    results = _map(call.finished, call.out), _like(call.out, map(call.finished, along))
+    call, along = forward.call, forward.along([*leaves_of(tangents)])
+    results = map_leaves(call.finished, call.out), tree_like(call.out, map(call.finished, along))
     return (*results, call.aux) if has_aux else results
+
+
+def _check_tangents(primals: Any, tangents: Any) -> None:
+    if not isinstance(primals, tuple):
+        raise error("func.primals_tuple")
+    structures = [structure_of(tree) for tree in (primals, tangents)]
+    if structures[0] != structures[1]:
+        raise error("func.structure", primals=structures[0], tangents=structures[1])
+    trees = {"primals": [*leaves_of(primals)], "tangents": [*leaves_of(tangents)]}
+    if not trees["primals"]:
+        raise error("func.no_primals")
+    for name, leaves in trees.items():
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                raise error("func.not_only_tensors", name=name, kind=type(leaf))
+    for x, tangent in zip(*trees.values(), strict=True):
+        for name, tensor in (("primal", x), ("tangent", tangent)):
+            if not tensor.is_floating_point():
+                raise error("func.no_floats", name=name, dtype=tensor.dtype)
+        if x.shape != tangent.shape:
+            raise error("func.tangent_size", size=list(x.shape), tangent=list(tangent.shape))
 
 
 def linearize(func: Function, *primals: Tree) -> tuple[Any, Function]:
@@ -282,9 +283,9 @@ def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Functi
                     block.reshape((*out.shape, *x.shape))
                     for block, x in zip(blocks, call.xs, strict=True)
                 ]
-            return _like(call.inputs, map(call.finished, blocks))
+            return tree_like(call.inputs, map(call.finished, blocks))
 
-        result = _like(call.out, map(block, call.outs))
+        result = tree_like(call.out, map(block, call.outs))
         return (result, call.aux) if has_aux else result
 
     return derived
@@ -301,7 +302,7 @@ def jacfwd(
     @wraps(func)
     def jacobian(*args: Any, **kwargs: Any) -> Any:
         places = argnums if isinstance(argnums, tuple) else (argnums,)
-        for x in _leaves([args[i] for i in places if i < len(args)]):
+        for x in leaves_of([args[i] for i in places if i < len(args)]):
             if isinstance(x, Tensor):
                 refuse_repeated(x._array)  # PyTorch writes tangents of the same layout
         with draws_observed(_Draws(randomness).note):
@@ -309,8 +310,8 @@ def jacfwd(
         call = forward.call
         blocks = [forward.columns(i) for i in range(len(call.xs))]
         parts = zip(*blocks, strict=True)
-        trees = [_like(call.inputs, map(call.finished, part)) for part in parts]
-        result = _like(call.out, iter(trees))
+        trees = [tree_like(call.inputs, map(call.finished, part)) for part in parts]
+        result = tree_like(call.out, iter(trees))
         return (result, call.aux) if has_aux else result
 
     return jacobian
@@ -353,7 +354,7 @@ def vmap(
             raise error("func.in_dims", name=name, dims=in_dims, count=len(args), given=len(dims))
         along = [_along(arg, dim) for arg, dim in zip(args, dims, strict=True)]
         leaves = [pair for tree in along for pair in tree]
-        leaves += [(x, 0) for x in _leaves(kwargs) if isinstance(x, Tensor)]
+        leaves += [(x, 0) for x in leaves_of(kwargs) if isinstance(x, Tensor)]
         for x, dim in leaves:
             if dim is not None and not -x.ndim <= dim < x.ndim:
                 raise error("func.batch_dim", name=name, dims=in_dims, dim=dim, rank=x.ndim)
@@ -366,20 +367,20 @@ def vmap(
         (count,) = sizes
         for i in range(count or 1):  # of no calls, one tells what their results would be
             parts = [
-                _like(arg, iter([x if d is None else _element(x, d, i) for x, d in pairs]))
+                tree_like(arg, iter([x if d is None else _element(x, d, i) for x, d in pairs]))
                 for arg, pairs in zip(args, along, strict=True)
             ]
-            keywords = _map(
+            keywords = map_leaves(
                 lambda x, i=i: _element(x, 0, i) if isinstance(x, Tensor) else x, kwargs
             )
             draws.start_call()
             with draws_observed(draws.note):
                 result = func(*parts, **keywords)
-            for part in _leaves(result):
+            for part in leaves_of(result):
                 if not isinstance(part, Tensor):
                     raise error("func.batched_result", name=name, kind=type(part))
             results.append(result)
-        columns = zip(*map(_leaves, results), strict=True)
+        columns = zip(*map(leaves_of, results), strict=True)
         places = out_dims if isinstance(out_dims, tuple) else None
         stacked = [
             stack([*column], dim).narrow(dim, 0, count) if not count else stack([*column], dim)
@@ -388,7 +389,7 @@ def vmap(
                 for j, column in enumerate(columns)
             )
         ]
-        return _like(results[0], iter(stacked))
+        return tree_like(results[0], iter(stacked))
 
     return mapped
 
@@ -422,8 +423,8 @@ class _Draws:
 
 def _along(arg: Tree, dim: Any) -> list[tuple[Any, Any]]:
     """Return each leaf of an argument with the dimension along which it is a batch."""
-    leaves = [*_leaves(arg)]
-    dims = [dim] * len(leaves) if dim is None or isinstance(dim, int) else [*_leaves(dim)]
+    leaves = [*leaves_of(arg)]
+    dims = [dim] * len(leaves) if dim is None or isinstance(dim, int) else [*leaves_of(dim)]
     return [(x, d if isinstance(x, Tensor) else None) for x, d in zip(leaves, dims, strict=True)]
 
 

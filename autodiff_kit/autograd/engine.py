@@ -202,7 +202,7 @@ def run(
             if (
                 op.saves
                 and not retain_graph
-                and (op.saves_rest or not (node.out is node.x is node.y is None))
+                and (not (node.out is node.x is node.y is None) or node.saved_rest())
             ):
                 node.out, node.x, node.y, node.rest = RELEASED, None, None, ()
             if observer is not None and not retain_graph:

@@ -6,6 +6,7 @@ before a rule runs, that a saved value was changed. Read next: ``autograd/engine
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -134,19 +135,34 @@ class Shown(NodeHooks):
                     changed.append((which, array, changes))
         return changed
 
+    def saved_rest(self: Any) -> bool:
+        """Return whether backward frees ``rest``, where nothing else was saved.
+
+        PyTorch saves what one rule reads only if that will be called: else nothing is freed.
+        """
+        op = self.op
+        if op.frees or not op.saves_rest:
+            return bool(op.saves_rest)
+        leading = [wrt for wrt, edge in self.edges() if edge is not None]
+        return not self._saves_nothing(leading, ())
+
     def _had_saved_nothing(self: Any) -> bool:
         """Return whether no rule will be called that reads a tensor, or what is freed with these.
 
         Those of edges to views without a history are not called: then PyTorch has saved only what
         more than one rule reads, or the only one, or the result.
         """
+        leading = [wrt for wrt, edge in self.edges() if edge is not None and edge.shown is not None]
+        return self._saves_nothing(leading, self.op.rest)
+
+    def _saves_nothing(self: Any, leading: list[str], freed: Iterable[str]) -> bool:
+        """Return whether the rules for these inputs read no tensor, and nothing that is freed."""
         op = self.op
         values = {"out", *op.inputs, *op.by_products}
         names = [name for rule in op.rules.values() for name in rule.reads if name in values]
         if len(op.rules) == 1 or "out" in names or len(set(names)) < len(names):
             return False
-        leading = [wrt for wrt, edge in self.edges() if edge is not None and edge.shown is not None]
-        return all(values.union(op.rest).isdisjoint(_reads(op, wrt)) for wrt in leading)
+        return all(values.union(freed).isdisjoint(_reads(op, wrt)) for wrt in leading)
 
     def _is_read(self: Any, which: int) -> bool:
         """Return False for what only the rule of an edge that leads nowhere reads.

@@ -131,7 +131,7 @@ class Run:
         if "hook(" in line:
             self._refresh(line)
         used = [self.real.get(name) for name in _words(line)]
-        self._reason = "odd inference tensor" if any(map(_is_odd, used)) else ""
+        self._reason = "odd inference tensor" if any(map(_is_odd, _tensors(used))) else ""
         if "grad_fn." in line:
             self._reason = self._name_of_rule(line)
         told = {(kind, what.partition("[")[0]) for kind, what in self._told}

@@ -78,6 +78,9 @@ PROGRAMS = {
         ),
     ],
     "reads what it writes": ["a = torch.arange(6.0)", "a[::2].add_(a[:3])"],
+    "reads what it writes: a column that is selected by two numbers": [
+        *("a = torch.ones(3, 3)", "k = a.unbind(1)", "a.select(-2, -1).add_(k[1])"),
+    ],
     "reads what it writes: a divisor": [
         *("a = torch.ones(2, 2, dtype=torch.int64)", "a.remainder_(a.narrow(1, 0, 1))"),
     ],
@@ -105,6 +108,10 @@ PROGRAMS = {
     "inference tensor that requires grad": [
         "with torch.inference_mode():\n    a = torch.ones(2, requires_grad=True)",
         "b = a.clone()",
+    ],
+    "inference tensor that requires grad: in a list": [
+        "with torch.inference_mode():\n    k = [torch.ones(2, requires_grad=True)]",
+        "f = torch.func.grad(lambda v: (v * v.sum()).sum())(k[0]) * 1",
     ],
     "inference tensor with other data": [INFERENCE, "b.data = torch.ones(2)", "c = b.view(1, 2)"],
     "data of another size or type": [

@@ -3,6 +3,11 @@
 from tests.fuzz.once_wrong.functions import function_text
 
 PROGRAMS = {
+    "nothing is freed where only the rule of a sum is called": [
+        *("a = torch.ones(2, requires_grad=True)", "b = torch.ones(2, 2)", "c = F.linear(b, b, a)"),
+        *("c.sum().backward()", "c.sum().backward()", "d = torch.addmm(b, b, b * a, beta=2)"),
+        *("d.sum().backward()", "d.sum().backward()"),
+    ],
     "the node of what has no derivative has PyTorch's name": [
         "a = torch.ones(2, requires_grad=True)",
         function_text("Once", "): return x * 2", "g): return g * 2").replace(
