@@ -52,12 +52,6 @@ def lesson(jupyter: Any, own: Path, request: pytest.FixtureRequest) -> Path:
     return Path(shutil.copy(LESSONS[0], jupyter.folder / f"{request.node.originalname}_03.ipynb"))
 
 
-def show_all(seen: Any) -> None:
-    """Show the whole graph, however low the window is: the first press shows what can be read."""
-    for _ in range(2):
-        seen.press("Fit the graph; again: all of it")
-
-
 def test_by_mouse_to_the_end_and_back(lesson: Path, notebook: Any, board: Any) -> None:
     seen = board(notebook(lesson))
     start = seen.nodes.count()
@@ -126,7 +120,6 @@ def test_a_node_is_pinned_by_mouse_and_its_source_lights_up(
 ) -> None:
     seen = board(notebook(lesson))
     seen.press("Last step")
-    show_all(seen)
 
     seen.nodes.last.click()
 
@@ -139,7 +132,6 @@ def test_step_and_selection_are_known_to_python(own: Path, notebook: Any, board:
     page = notebook(own)
     seen = board(page)
     seen.go(4)
-    show_all(seen)
     seen.nodes.nth(1).click()
     number = seen.root.locator("[data-node].adk-selected").get_attribute("data-node")
 
@@ -255,7 +247,6 @@ def test_two_views_of_one_stepper_move_together(own: Path, notebook: Any, board:
 
     one.go(5)
     assert two.step == 5
-    show_all(two)
     two.nodes.first.click()
 
     assert one.chosen == two.chosen != ""
