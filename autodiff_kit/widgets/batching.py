@@ -25,7 +25,14 @@ from autodiff_kit.widgets import sequences
 from autodiff_kit.widgets.distrust import examined
 from autodiff_kit.widgets.measuring import seconds_or_why
 from autodiff_kit.widgets.plotted import Plotted
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
+from autodiff_kit.widgets.running import (
+    Refused,
+    fresh_grads,
+    name_of,
+    run,
+    the_tensor,
+    with_article,
+)
 from autodiff_kit.widgets.sequences import Step
 from autodiff_kit.widgets.stepper import Stepper
 
@@ -87,7 +94,8 @@ class Batching(Plotted):
     ) -> None:
         if step is not None and not callable(step):
             raise TypeError(
-                f"Batching takes one step of a network, and this is a {type(step).__name__}.\n"
+                "Batching takes one step of a network, and this is "
+                f"{with_article(type(step).__name__)}.\n"
                 "-> Write def step(x, h): ... that returns the next state, and give it: "
                 "Batching(step, lengths=[5, 2, 3])."
             )

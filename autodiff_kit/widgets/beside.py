@@ -27,7 +27,7 @@ from autodiff_kit.core.observer import installed
 from autodiff_kit.record import Recording, record
 from autodiff_kit.view.beside import Line, agree, draw
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import Refused, run
+from autodiff_kit.widgets.running import Refused, run, with_article
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["BesidePyTorch"]
@@ -73,9 +73,9 @@ class BesidePyTorch(Lab):
     def __init__(self, source: str) -> None:
         if not isinstance(source, str):
             raise TypeError(
-                f"BesidePyTorch compares the lines of a program, and this is a "
-                f"{type(source).__name__}.\n-> Give the text of the program, or write %%beside on "
-                "top of a cell."
+                "BesidePyTorch compares the lines of a program, and this is "
+                f"{with_article(type(source).__name__)}.\n-> Give the text of the program, or "
+                "write %%beside on top of a cell."
             )
         self.lines: list[Line] = []
         self.varying: list[str] = []

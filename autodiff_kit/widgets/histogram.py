@@ -24,6 +24,7 @@ from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
     Refused,
     is_pytorch,
+    with_article,
 )
 
 __all__ = ["GradientHistogram"]
@@ -72,8 +73,8 @@ class GradientHistogram(LivePlot):
             tensors = source if isinstance(source, Mapping) else {}
         if not tensors or not all(isinstance(value, Tensor) for value in tensors.values()):
             raise TypeError(
-                f"GradientHistogram shows the gradient of a tensor, and this is a "
-                f"{type(source).__name__} without one.\n"
+                "GradientHistogram shows the gradient of a tensor, and this is "
+                f"{with_article(type(source).__name__)} without one.\n"
                 "-> Give a tensor or parameter, a model, or tensors by name."
             )
         self._tensors = dict(tensors)

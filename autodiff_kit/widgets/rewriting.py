@@ -19,8 +19,9 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
 from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.widgets.running import name_of
+from autodiff_kit.widgets.running import name_of, with_article
 
 __all__ = ["SWITCHES", "Lines"]
 
@@ -105,15 +106,21 @@ class Lines:
     def _read_function(self, function: Any) -> None:
         name = name_of(function)
         if hasattr(function, "__wrapped__"):
+            inner = inspect.unwrap(function)
+            if isinstance(inner, FunctionType) and is_foreign(inner.__code__.co_filename):
+                raise TypeError(
+                    f"GradMode rewrites the lines of a function of yours, and {name} comes from a "
+                    f"package.\n-> Write one around it: def f(x=2.0): return torch.{name}(x)"
+                )
             raise TypeError(
                 f"{name} has a decorator, and its lines cannot be rewritten below one.\n"
                 "-> Give the function without the decorator."
             )
         if not isinstance(function, FunctionType):
             raise TypeError(
-                f"GradMode rewrites the lines of a function, and this is a "
-                f"{type(function).__name__}.\n-> Write `def f(x): ...`, and give f, without "
-                "calling it; or give the text of a cell."
+                "GradMode rewrites the lines of a function, and this is "
+                f"{with_article(type(function).__name__)}.\n-> Write `def f(x): ...`, and give f, "
+                "without calling it; or give the text of a cell."
             )
         try:
             lines, first = inspect.getsourcelines(function)

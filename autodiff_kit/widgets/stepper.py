@@ -16,6 +16,7 @@ from autodiff_kit.view.payload import Payload, deflate
 from autodiff_kit.view.scene import Picture, build
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.widgets.base import KitWidget, words_of
+from autodiff_kit.widgets.running import with_article
 
 __all__ = ["Stepper"]
 
@@ -65,7 +66,7 @@ class Stepper(KitWidget):
             source = build(source)
         if not isinstance(source, Picture):
             raise TypeError(
-                f"Stepper shows a recording, and this is a {type(source).__name__}.\n"
+                f"Stepper shows a recording, and this is {with_article(type(source).__name__)}.\n"
                 "Make one with `with ak.record() as rec:` around your code, then `Stepper(rec)`."
             )
         self.picture = self._drawn_still = source

@@ -20,7 +20,7 @@ from autodiff_kit.view.words import listed
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.distrust import reachable_functions
 from autodiff_kit.widgets.lab import Lab
-from autodiff_kit.widgets.running import Refused, name_of, ran, run
+from autodiff_kit.widgets.running import Refused, name_of, ran, run, with_article
 
 __all__ = ["ErrorStory"]
 
@@ -78,9 +78,10 @@ class ErrorStory(Lab):
     ) -> None:
         if not isinstance(source, Recording) and not callable(source):
             raise TypeError(
-                f"ErrorStory tells of a function or a recording, and this is a "
-                f"{type(source).__name__}.\n-> Put the lines that fail into a function without "
-                "arguments, def f(): ..., and write ErrorStory(f), not ErrorStory(f())."
+                "ErrorStory tells of a function or a recording, and this is "
+                f"{with_article(type(source).__name__)}.\n-> Put the lines that fail into a "
+                "function without arguments, def f(): ..., and write ErrorStory(f), not "
+                "ErrorStory(f())."
             )
         self.story: Story | None = None
         self.recording = source if isinstance(source, Recording) else Recording()

@@ -23,6 +23,7 @@ from autodiff_kit.widgets.running import (
     Refused,
     is_pytorch,
     refuse_class,
+    with_article,
 )
 
 __all__ = ["GradientFlow"]
@@ -83,8 +84,8 @@ class GradientFlow(LivePlot):
             raise TypeError(f"the model is one of PyTorch itself.\n{OTHER_TENSORS}")
         if not isinstance(source, ak.nn.Module | Mapping):
             raise TypeError(
-                f"GradientFlow shows a model or sizes of gradients, and this is a "
-                f"{type(source).__name__}.\n"
+                "GradientFlow shows a model or sizes of gradients, and this is "
+                f"{with_article(type(source).__name__)}.\n"
                 '-> GradientFlow(model, train), or GradientFlow({"layer 1": [0.1, 0.2], ...}).'
             )
         self._source, self._train = source, train

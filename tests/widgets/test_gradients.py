@@ -14,11 +14,15 @@ from matplotlib.quiver import Quiver
 import autodiff_kit as torch
 from autodiff_kit.widgets import (
     Batching,
+    BesidePyTorch,
     Descent,
+    ErrorStory,
     GradientFlow,
     GradientHistogram,
+    GradMode,
     MemoryTimeline,
     Slope,
+    Stepper,
     slope,
 )
 from autodiff_kit.widgets.at_points import bounded
@@ -260,6 +264,15 @@ def test_what_is_no_function_is_refused_in_words() -> None:
         Slope(torch.tensor(1.0))
     with pytest.raises(TypeError, match="Descent shows a function, and this is an int"):
         Descent(3)
+
+
+@pytest.mark.parametrize(
+    "lab",
+    [Stepper, GradMode, GradientFlow, GradientHistogram, ErrorStory, BesidePyTorch, Batching],
+)
+def test_what_a_lab_refuses_has_the_article_of_its_first_letter(lab: Any) -> None:
+    with pytest.raises(TypeError, match="this is an int"):
+        lab(3)
 
 
 def test_of_a_flat_surface_no_colour_is_named() -> None:

@@ -139,6 +139,7 @@ def test_a_cell_gives_its_last_value_or_what_its_last_line_assigns():
         (len, "rewrites the lines of a function"),
         (torch.ones(1), "rewrites the lines of a function"),
         (torch.no_grad()(lambda x: x), "has a decorator"),
+        (torch.sin, r"sin comes from a package.\n-> Write one around it: def f\(x=2.0\): return"),
         ("x = (", "this cell is not Python"),
         ("", "this cell is empty"),
     ],
