@@ -144,13 +144,19 @@ class GradMode(FunctionLab):
         switches = {n: how for n, how in switches.items() if how != SWITCHES[0]}
         function = self._source.rewritten(switches)
         original = self._source.function
+
+        def once() -> tuple[_Outcome, Recording, Values]:
+            values = self._arguments.values()
+            return *self._run(original, values), values
+
         runs = self._examined(
-            lambda: self._run(original, self._arguments.values()),
+            once,
             lambda run: run[0].error or run[0].answer,
             lambda run: run[1],
+            lambda run: run[2],
             failed=lambda run: run[0].raised,
         )
-        before, plain = runs.first
+        before, plain, _ = runs.first
         now, recording = self._run(function, self._values())
         if not recording.nodes:
             raise Refused(now.error or no_tensors(self._arguments, original))

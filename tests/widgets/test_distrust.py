@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.widgets import Batching, BesidePyTorch, Compare, ControlFlow, Costs, Slope
+from autodiff_kit.widgets import (
+    Batching,
+    BesidePyTorch,
+    Compare,
+    ControlFlow,
+    Costs,
+    GradMode,
+    Slope,
+)
 from autodiff_kit.widgets.distrust import examined
 
 count = 0
@@ -180,17 +188,26 @@ def test_other_operations_at_the_second_run_are_noticed() -> None:
     assert "It changes memory." in lab.canvas.caption
 
 
-def test_an_argument_that_is_changed_in_place_is_named_and_the_learners_own_stays() -> None:
+def longer(x: Any, items: Any) -> Any:
+    items.append(3.0)
+    return x * len(items)
+
+
+@pytest.mark.parametrize("kind", [ControlFlow, Compare, GradMode])
+def test_an_argument_that_is_changed_in_place_is_named_and_the_learners_own_stays(
+    kind: Any,
+) -> None:
     items = [1.0, 2.0]
 
-    def longer(x: Any, items: tuple[float, ...]) -> Any:
-        items.append(3.0)  # type: ignore[attr-defined]
-        return x * len(items)
-
-    lab = ControlFlow(longer, x=2.0, items=items)
+    lab = kind(longer, x=2.0, items=items)
 
     assert "longer changes its argument items each time" in lab.canvas.caption
     assert items == [1.0, 2.0]
+
+
+def test_what_a_changed_argument_gives_is_what_the_first_call_gives() -> None:
+    lab = ControlFlow(longer, x=2.0, items=[1.0, 2.0])
+
     assert lab.answer.item() == 6
 
 
