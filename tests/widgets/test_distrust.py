@@ -188,8 +188,8 @@ def test_other_operations_at_the_second_run_are_noticed() -> None:
     assert "It changes memory." in lab.canvas.caption
 
 
-def longer(x: Any, items: Any) -> Any:
-    items.append(3.0)
+def longer(x: Any, items: tuple[float, ...]) -> Any:
+    items.append(3.0)  # type: ignore[attr-defined]
     return x * len(items)
 
 
