@@ -111,6 +111,12 @@ def tensor_type(d: Any) -> str:
     return from_numpy_dtype(d).tensor_type
 
 
+def backend_type(d: Any) -> str:
+    """Return the name of PyTorch's C++ type: ``torch.FloatTensor``, but ``CPUBoolType``."""
+    kind = tensor_type(d)
+    return "CPUBoolType" if kind == "Bool" else f"torch.{kind}Tensor"
+
+
 def c_type(d: Any) -> str:
     """Return the name that other messages use, which is that of the C++ type."""
     return from_numpy_dtype(d).c_type

@@ -16,7 +16,7 @@ import numpy as np
 
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.versions import Changes
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.dtypes import backend_type
 from autodiff_kit.errors import error
 
 __all__ = ["changed_message", "operation", "released_message", "saved_changed"]
@@ -107,7 +107,7 @@ def saved_changed(
     """
     return error(
         "autograd.saved_changed",
-        kind="CPUBoolType" if value.dtype == bool else f"torch.{tensor_type(value.dtype)}Tensor",
+        kind=backend_type(value.dtype),
         shape=list(value.shape),
         origin=f", which is output {output_nr} of {operation(origin)}," if origin else "",
         version=changes.version(),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import Size
 from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Ints, function, method, overloaded
-from autodiff_kit.ops import counting, moving
+from autodiff_kit.ops import counting, moving, shape
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.sizes import sizes_given
 from autodiff_kit.tensor import Tensor
@@ -265,7 +266,14 @@ def swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
 @function
 def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
     """Copy ``length`` entries from ``start`` along a dimension."""
-    return input.narrow(dim, start, length).clone()
+    if input.ndim and dim >= input.ndim:
+        raise error("functions.narrow_copy_dim")
+    input.narrow(dim, start, max(length, 0))  # which looks at all but a length below 0
+    dim, start = input._dim(dim), index(start)
+    start += input.shape[dim] * (start < 0)
+    if length < 0:
+        raise error("indexing.narrow_end", start=start, length=length, size=input.shape[dim])
+    return shape.narrow_copy(input, dim=dim, start=start, length=length)
 
 
 @function

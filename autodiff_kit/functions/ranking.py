@@ -197,8 +197,10 @@ class _MinMax(NamedTuple):
 @function
 def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> Any:
     """Return (min, max): of all elements, or along a dimension."""
-    if not input.numel() and (dim is None or not input.shape[input._dim(dim)]):
+    if not input.numel() and dim is None:
         raise error("functions.aminmax_of_nothing")
+    if dim is not None and input.ndim and not input.size(dim):
+        raise error("functions.aminmax_dim", dim=input._dim(dim))
     dims = tuple(range(input.ndim)) if dim is None else (input._dim(dim),) * bool(input.ndim)
     how: Any = {"dim": dims, "keepdim": keepdim}
     return _MinMax(*ordering.aminmax(input, **how))

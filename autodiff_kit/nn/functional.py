@@ -19,7 +19,7 @@ from autodiff_kit.autograd.grad_mode import is_grad_enabled, no_grad
 from autodiff_kit.core.memory import share
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.creation import ones_like
-from autodiff_kit.dtypes import float32, full_name, tensor_type
+from autodiff_kit.dtypes import backend_type, float32, full_name, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.nn import functional_images, functional_pooling
@@ -294,10 +294,11 @@ def batch_norm(
     place; otherwise by the running ones. All tensors but input have shape (channels,). ValueError
     in training, if there is only one value per channel.
     """
-    if training and input.numel() == input.size(1) > 0:
+    if training and math.prod((input.size(0), *input.shape[2:])) == 1:
         raise error("functional.one_value", shape=input.shape)
-    if weight is not None and input.size(1) == weight.numel() == 0:
-        raise error("functional.no_channels")
+    if not input.numel():  # nothing is normalized, but there is a history
+        out = input.clone() if weight is None else input.clone() * weight.select(0, 0)
+        return out if bias is None else out + bias.select(0, 0)
     running = (("running_mean", running_mean), ("running_var", running_var))
     for place, (name, tensor) in enumerate(running):
         if tensor is None and not training:
@@ -316,7 +317,7 @@ def batch_norm(
     mean, var = (0, 1) if training else (running_mean, running_var)
     scale, shift = 1 if weight is None else weight, 0 if bias is None else bias
     out = ops.batch_norm(input, scale, shift, mean, var, training=training, eps=eps)[0]
-    if training and running_mean is not None and running_var is not None and input.numel():
+    if training and running_mean is not None and running_var is not None:
         dims, x = (0, *range(2, input.ndim)), input._array
         of_batch = x.mean(dims), x.var(dims, ddof=1)
         for own, new in zip((running_mean, running_var), of_batch, strict=True):
@@ -353,7 +354,7 @@ def embedding(
     if weight.ndim != 2:
         raise error("functional.embedding_rank")
     if indices.dtype not in ("int64", "int32"):
-        raise error("functional.embedding_indices", kind=input.type())
+        raise error("functional.embedding_indices", kind=backend_type(indices.dtype))
     if indices.size and not 0 <= indices.min() <= indices.max() < count:
         raise error("functional.embedding_range", last=count - 1)
     if max_norm is not None:

@@ -240,7 +240,8 @@ def _fitting_target(shape: tuple[int, ...], target: Tensor) -> Tensor:
     if len(shape) > 1 and not own:
         if len(shape) == 2:
             raise error("shapes.size_of_0d", dim=0)
-        raise error("functional.nll_of_no_batch")
+        if len(shape) != 4:
+            raise error("functional.nll_of_no_batch")
     if len(shape) == 4 and len(own) != 3:
         raise error("functional.nll_of_images", ndim=len(own))
     if len(shape) > 2:

@@ -253,7 +253,8 @@ def nan_to_num(
     if x.dtype.kind != "f":
         return x.copy()
     nan = 0.0 if nan is None else nan
-    return scalar_if_0d(np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf))
+    copy = np.positive(x)  # which lies in memory as results do
+    return scalar_if_0d(np.nan_to_num(copy, copy=False, nan=nan, posinf=posinf, neginf=neginf))
 
 
 # -- questions: the answers are bool tensors, which have no gradient -------------------------------

@@ -80,12 +80,30 @@ def _filled(x: Value, index: Value, dim: int, value: Any) -> Value:
     return scalar_if_0d(out.reshape(x.shape))
 
 
+def _checked_empty(x: Value, index: Value, dim: int) -> Value:
+    """Return a copy of what has no elements; PyTorch looks at an index only to write there."""
+    sizes = [*x.shape[:dim], index.size, *x.shape[dim + 1 :]]
+    strides = [math.prod(max(n, 1) for n in x.shape[i + 1 :]) for i in range(x.ndim)]
+    strides[dim] = 0
+    if math.prod(sizes):
+        last = sum((n - 1) * step for n, step in zip(sizes, strides, strict=True))
+        raise error(
+            "indexing.fill_of_nothing",
+            sizes=sizes,
+            strides=strides,
+            itemsize=x.itemsize,
+            bytes=(last + 1) * x.itemsize,
+        )
+    return x.copy()
+
+
 @op("x.index_fill(dim, index, value)", tex=r"x_{I \leftarrow a}", dtypes="any", layout="rows")
 def index_fill(x: Value, index: Value, *, dim: int, value: float) -> Value:
     """Write one number over the entries along a dimension that a vector of numbers names."""
     if index.ndim > 1:  # before the number
         raise error("indexing.filled_index_ndim")
-    return _filled(x, index, dim, number_in(value, x.dtype))
+    number = number_in(value, x.dtype)
+    return _filled(x, index, dim, number) if x.size else _checked_empty(x, index, dim)
 
 
 @op(
@@ -97,7 +115,7 @@ def index_fill(x: Value, index: Value, *, dim: int, value: float) -> Value:
 )
 def index_fill_tensor(x: Value, index: Value, value: Value, *, dim: int) -> Value:
     """Write the number of a 0-d tensor over the entries along a dimension."""
-    return _filled(x, index, dim, value)
+    return _filled(x, index, dim, value) if x.size else _checked_empty(x, index, dim)
 
 
 @index_fill_tensor.vjp("value", tex=r"\textstyle\sum \bar z_I")

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.op import Value
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.dtypes import backend_type
 from autodiff_kit.errors import error
 from autodiff_kit.late import late
 from autodiff_kit.ops.checks import Ints
@@ -26,8 +26,25 @@ from autodiff_kit.ops.elementwise import zeros_like
 from autodiff_kit.ops.layouts import empty_like, scalar_if_0d, zeros
 from autodiff_kit.ops.table import op, vjp
 
-__all__ = ["alias", "cat", "check_expand", "check_split", "drop_dim", "expand", "flip", "permute"]
-__all__ += ["parts_backward", "repeat", "reshape", "reshape_alias", "slice_backward", "slice_dim"]
+__all__ = [
+    "alias",
+    "cat",
+    "check_expand",
+    "check_split",
+    "drop_dim",
+    "expand",
+    "flip",
+    "narrow_copy",
+]
+__all__ += [
+    "parts_backward",
+    "permute",
+    "repeat",
+    "reshape",
+    "reshape_alias",
+    "slice_backward",
+    "slice_dim",
+]
 __all__ += ["split", "split_with_sizes", "squeeze", "squeeze_dim", "squeeze_dims", "stack"]
 __all__ += ["sum_to", "t", "transpose", "unbind", "unsafe_view", "unsqueeze"]
 
@@ -141,8 +158,7 @@ def check_expand(x: Any, shape: Ints) -> Ints:
     own, target = list(x.shape), list(shape)
     new = len(target) - len(own)
     if new < 0:
-        kind, n, m = tensor_type(getattr(x, "_array", x).dtype), len(target), len(own)
-        kind = "CPUBoolType" if kind == "Bool" else f"torch.{kind}Tensor"
+        kind, n, m = backend_type(getattr(x, "_array", x).dtype), len(target), len(own)
         raise error("shapes.expand_count", kind=kind, own=own, requested=target, count=n, ndim=m)
     sizes = list(target)
     for i in reversed(range(len(target) if own else 0)):
@@ -284,6 +300,17 @@ def slice_dim(x: Value, *, dim: int, start: int, end: int, step: int) -> Value:
 @slice_dim.vjp("x", tex=r"\bar z \text{ put back}")
 def _(g: Value, x_shape: Ints, dim: int, start: int, end: int, step: int) -> Value:
     return slice_backward(g, shape=x_shape, dim=dim, start=start, end=end, step=step)
+
+
+@op("x.narrow(dim, start, length)", tex=r"x_{[a:a+n]}", layout="rows")
+def narrow_copy(x: Value, *, dim: int, start: int, length: int) -> Value:
+    """Copy entries along one dimension."""
+    return x[(slice(None),) * dim + (slice(start, start + length),)].copy()
+
+
+@narrow_copy.vjp("x", tex=r"\bar z \text{ put back}")
+def _(g: Value, x_shape: Ints, dim: int, start: int, length: int) -> Value:
+    return slice_backward(g, shape=x_shape, dim=dim, start=start, end=start + length, step=1)
 
 
 @op("zeros with x at [start:end:step]", tex=r"x \text{ put back}")

@@ -89,6 +89,7 @@ INSTEAD: dict[str, list[Sample]] = {
         Sample((signed(2, 8, 2, 3),), {"factor": 2}),
         Sample((signed(4, 1, 2),), {"factor": 2}),
     ],
+    "narrow_copy": [Sample((numbers(2, 4),), {"dim": 1, "start": 1, "length": 2})],
     "pixel_unshuffle": [Sample((signed(2, 2, 4, 6),), {"factor": 2})],
     "acosh": [Sample((ABOVE_1,)), Sample((numbers() + 1,))],
     "addmv": [
@@ -310,6 +311,7 @@ WITH_NUMPY = {
     "mode": "np.min(x, dim, keepdims=keepdim)",  # no element is there twice
     "hardsigmoid_backward": "np.where((y > -3) & (y < 3), x * float(np.float32(1 / 6)), 0)",
     "nan_to_num": "x",
+    "narrow_copy": "np.take(x, range(start, start + length), dim)",
     "nanmedian_all": "np.sort(x, None)[(x.size - 1) // 2]",
     "nanmedian_dim": "np.median(x, dim)",
     "nansum": "np.sum(x, dim, keepdims=keepdim)",

@@ -3,6 +3,27 @@
 from tests.fuzz.once_wrong.functions import DIRTY, function_text
 
 PROGRAMS = {
+    "the smallest of nothing along a dimension": [
+        *("a = torch.rand(2, 0)", "k = a.aminmax(dim=-1)", "k = a.aminmax()"),
+    ],
+    "a copy of a part that is not there": [
+        *("a = torch.ones(4)", "b = a.narrow_copy(1, 0, 2)", "b = a.narrow_copy(0, 3, -1)"),
+        *("b = a.narrow_copy(0, 5, -1)", "b = a.narrow_copy(-1, -1, 2)"),
+    ],
+    "a number written over entries that are not there": [
+        *("a = torch.ones(2, 0)", "a.index_fill_(1, torch.tensor([1, 0]), 2)"),
+        *("b = torch.ones(0, 2, dtype=torch.float64)", "c = b.index_fill(0, torch.tensor([1]), 2)"),
+        "c = a.index_fill(0, torch.tensor([5]), 2)",
+    ],
+    "a batch without channels": [
+        *("a = torch.ones(1, 0)", "b = torch.nn.BatchNorm1d(0)(a)"),
+        *("a = torch.ones(2, 0)", "b = torch.nn.BatchNorm1d(0)(a)"),
+    ],
+    "rows that truth values look up": ["a = torch.ones(2)", "b = F.embedding(a > 0, a.view(2, 1))"],
+    "the class of an image in no batch": [
+        *("a = torch.ones(0, 2, 2, 2)", "b = F.cross_entropy(a, torch.tensor(0))"),
+        "b = F.cross_entropy(a[..., 0], torch.tensor(0))",
+    ],
     "a saved view of a tensor without a history that gets one": [
         *("a = torch.ones(2, 2)", "b = torch.ones(2, 2, requires_grad=True)", "c = a.t() * b"),
         *("a.remainder_(b)", "c.sum().backward()"),

@@ -1,6 +1,14 @@
 """Programs in which a call computed, or refused, something else than in PyTorch once."""
 
 PROGRAMS = {
+    "what is computed of a batch without elements": [
+        *("a = torch.ones(0, 3)", "b = torch.nn.BatchNorm1d(3)(a)", "b.sum().backward()"),
+        *("c = F.batch_norm(a, torch.ones(4), None)", "d = F.instance_norm(a[..., None])"),
+    ],
+    "a copy of a part is one node, and numbers lie row by row": [
+        *("a = torch.ones(2, 3, requires_grad=True)", "b = a.narrow_copy(1, 1, 2)"),
+        *("(b * b).sum().backward()", "c = torch.nan_to_num(torch.ones(3).expand(2, 3))"),
+    ],
     "quantiles along a dimension that is counted from the end": [
         "a = torch.arange(12.).reshape(2, 3, 2).sin()",
         *("b = a.quantile(0.4, -2) * 1", "c = a.nanquantile(0.7, -3, True) * 1"),
