@@ -102,14 +102,14 @@ def remembered(code: str, calls: Sequence[Call]) -> list[Answer]:
     list of Answer
     """
     keys = [(reach(code, call.driver), call.driver, id(call.data)) for call in calls]
-    if len(_remembered) > MOST_REMEMBERED:
-        _remembered.clear()
-    known = {key: _remembered[key] for key in keys if key in _remembered}
+    known = {key: _remembered.pop(key) for key in keys if key in _remembered}
     new = [i for i, key in enumerate(keys) if key not in known]
     fresh = run_trusted(code, [calls[i] for i in new]) if new else []
     # As long as an input is here, no other one has its identity.
     known |= {keys[i]: (calls[i].data, answer) for i, answer in zip(new, fresh, strict=True)}
-    _remembered.update(known)
+    _remembered.update(known)  # behind those that were not asked for
+    while len(_remembered) > MOST_REMEMBERED:
+        del _remembered[next(iter(_remembered))]
     return [known[key][1] for key in keys]
 
 
@@ -185,7 +185,7 @@ def check_inputs(check: Check, seed: int) -> list[Any]:
     return _large_inputs(check, seed) if check.slow else _small_inputs(check, seed)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2048)
 def _small_inputs(check: Check, seed: int) -> list[Any]:
     return check.inputs(seed)
 
@@ -220,7 +220,7 @@ def right_answers(exercise: Exercise, check: Check, seed: int) -> list[Answer]:
     return _expected(check, check.first_seed(seed))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=2048)
 def _expected(check: Check, seed: int) -> list[Answer]:
     assert check.expected is not None
     return [Answer("ok", check.expected(data)) for data in check_inputs(check, seed)]
@@ -240,7 +240,7 @@ def example_of(exercise: Exercise, variant: Variant, check: Check) -> Answer:
     return answer
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=2048)
 def _answers(code: str, check: Check, seed: int) -> list[Answer]:
     return remembered(code, [call_of(check, data) for data in check_inputs(check, seed)])
 

@@ -144,6 +144,7 @@ def test_nothing_of_the_solution_is_left_in_the_release(exercise: Exercise) -> N
 @each_exercise
 def test_the_solved_notebook_runs_from_top_to_bottom(exercise: Exercise) -> None:
     shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
+    shell.history_manager.enabled = False  # nothing is written to a disk
 
     for source, _ in cells_of(notebook_of(exercise)):
         outcome = shell.run_cell(source, store_history=True, silent=False)
