@@ -124,7 +124,7 @@ FILE_OF: dict[str, str] = {}
 for _file, _names in FILES.items():
     FILE_OF.update(dict.fromkeys(_names.split(), _file))
 FUNCTIONS = tuple(filterfalse({*_NO_FUNCTIONS.split()}.__contains__, FILE_OF))
-# What is in ``basic`` are methods of their own: they stand in ``methods.py``.
+# What is in ``basic`` are methods of their own: they stand in ``methods/``.
 _APART = {*_NO_METHODS.split(), *FILES["basic"].split()}
 METHODS = tuple(filterfalse(_APART.__contains__, FILE_OF))
 OUTSIDE = _OUTSIDE.split()

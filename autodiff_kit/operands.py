@@ -1,7 +1,7 @@
 """What may stand beside a tensor: operands, numbers and flags, refused in PyTorch's words.
 
 After reading this file you know which numbers an operator takes on its left and on its right, and
-when Python or NumPy has its turn instead. Read next: ``methods.py``.
+when Python or NumPy has its turn instead. Read next: ``methods/__init__.py``.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def operand_last(sign: str, apply: Any) -> Any:
     return operate
 
 
-def operator(name: str) -> Later:
+def operator(name: str) -> Any:
     """Make an operator that is the function of an op, which is loaded when it is first used."""
     op = {"invert": "bitwise_not"}.get(name, name)
     return Later((f"__{name}__", lambda _: getattr(ops, op)))

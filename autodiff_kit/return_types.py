@@ -1,7 +1,7 @@
 """What functions with several results return: PyTorch's ``torch.return_types``.
 
 After reading this file you know why ``x.max(0)`` can be unpacked, and asked for ``.values``. Read
-next: ``methods.py``.
+next: ``methods/__init__.py``.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ import numpy as np
 from autodiff_kit.dtypes import Size, device, from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.files import written_whole
-from autodiff_kit.storage import rebuild
+from autodiff_kit.methods.storage import rebuild
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["load", "save"]

@@ -2,7 +2,7 @@
 
 After reading this file you know where "received an invalid combination of arguments" comes from.
 The signatures are in ``signature_texts.py``; they are read for a call that names arguments as NumPy
-does, or that fails (``calls.py``). Read next: ``methods.py``.
+does, or that fails (``calls.py``). Read next: ``methods/__init__.py``.
 """
 
 from __future__ import annotations

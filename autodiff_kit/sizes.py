@@ -1,7 +1,7 @@
 """Sizes, dimensions and dtypes as methods are given them, in the form that ops take.
 
 After reading this file you know how a -1 in a shape is worked out, and when a view is possible.
-Read next: ``methods.py``.
+Read next: ``methods/__init__.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 After reading this file you know that a tensor adds just two things to a NumPy array: where it
 came from (``grad_fn``) and where its gradient goes (``grad``). Its slots are in ``core/base.py``,
-all mathematics is in ``ops/``, and what has nothing to do with the graph in ``tensor_methods.py``.
+all mathematics is in ``ops/``, and what has nothing to do with the graph in ``methods/``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from autodiff_kit.autograd.backward import backward
 from autodiff_kit.core.base import TensorBase, register
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import ACCUMULATE
+from autodiff_kit.methods import TensorMethods
 from autodiff_kit.ops.arithmetic import add, div, mul, neg, sub
-from autodiff_kit.tensor_methods import TensorMethods
 
 __all__ = ["Tensor"]
 

@@ -1,7 +1,7 @@
 """Functions at the top of the namespace: ``torch.sum(x)`` beside ``x.sum()``.
 
 After reading this file you know that most of them are the method under another name: what
-``torch.sum`` takes, ``Tensor.sum`` says. Read next: ``../methods.py``.
+``torch.sum`` takes, ``Tensor.sum`` says. Read next: ``../methods/__init__.py``.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.late import late
-from autodiff_kit.methods import where as _where
+from autodiff_kit.methods.selecting import where as _where
 from autodiff_kit.operands import check_operand
 from autodiff_kit.signatures import renamed, wrong_call
 from autodiff_kit.tensor import Tensor
@@ -57,6 +57,9 @@ def _of_one(method: Method) -> Method:
 
     function.__wrapped__ = plain  # type: ignore[attr-defined]
     return _named_after(method, checked(name, _named_after(method, function), "function"))
+
+
+_METHODS: Any = Tensor  # what ``in_place_ops.py`` names, mypy does not know
 
 
 def _named_after(method: Any, function: Any) -> Any:
@@ -118,7 +121,7 @@ def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
 # -- of one tensor, or with parameters -----------------------------------------------------------
 
 abs = _of_one(Tensor.abs)
-abs_ = _of_one(Tensor.abs_)
+abs_ = _of_one(_METHODS.abs_)
 addmm = _of_one(Tensor.addmm)
 all = _of_one(Tensor.all)
 amax = _of_one(Tensor.amax)
@@ -127,27 +130,27 @@ any = _of_one(Tensor.any)
 argmax = _of_one(Tensor.argmax)
 argmin = _of_one(Tensor.argmin)
 ceil = _of_one(Tensor.ceil)
-ceil_ = _of_one(Tensor.ceil_)
+ceil_ = _of_one(_METHODS.ceil_)
 chunk = _of_one(Tensor.chunk)
 clamp = _of_one(Tensor.clamp)
-clamp_ = _of_one(Tensor.clamp_)
+clamp_ = _of_one(_METHODS.clamp_)
 clamp_max = _of_one(Tensor.clamp_max)
-clamp_max_ = _of_one(Tensor.clamp_max_)
+clamp_max_ = _of_one(_METHODS.clamp_max_)
 clamp_min = _of_one(Tensor.clamp_min)
-clamp_min_ = _of_one(Tensor.clamp_min_)
+clamp_min_ = _of_one(_METHODS.clamp_min_)
 clone = _of_one(Tensor.clone)
 cos = _of_one(Tensor.cos)
-cos_ = _of_one(Tensor.cos_)
+cos_ = _of_one(_METHODS.cos_)
 cumsum = _of_one(Tensor.cumsum)
 detach = _of_one(Tensor.detach)
 exp = _of_one(Tensor.exp)
-exp_ = _of_one(Tensor.exp_)
+exp_ = _of_one(_METHODS.exp_)
 expm1 = _of_one(Tensor.expm1)
-expm1_ = _of_one(Tensor.expm1_)
+expm1_ = _of_one(_METHODS.expm1_)
 flatten = _of_one(Tensor.flatten)
 flip = _of_one(Tensor.flip)
 floor = _of_one(Tensor.floor)
-floor_ = _of_one(Tensor.floor_)
+floor_ = _of_one(_METHODS.floor_)
 gather = _of_one(Tensor.gather)
 index_add = _of_one(Tensor.index_add)
 index_select = _of_one(Tensor.index_select)
@@ -155,8 +158,8 @@ is_floating_point = _of_one(Tensor.is_floating_point)
 isnan = _of_one(Tensor.isnan)
 log = _of_one(Tensor.log)
 log1p = _of_one(Tensor.log1p)
-log1p_ = _of_one(Tensor.log1p_)
-log_ = _of_one(Tensor.log_)
+log1p_ = _of_one(_METHODS.log1p_)
+log_ = _of_one(_METHODS.log_)
 log_softmax = _of_one(Tensor.log_softmax)
 logsumexp = _of_one(Tensor.logsumexp)
 masked_fill = _of_one(Tensor.masked_fill)
@@ -166,40 +169,40 @@ mean = _of_one(Tensor.mean)
 min = _of_one(Tensor.min)
 narrow = _of_one(Tensor.narrow)
 neg = _of_one(Tensor.neg)
-neg_ = _of_one(Tensor.neg_)
+neg_ = _of_one(_METHODS.neg_)
 norm = _of_one(Tensor.norm)
 numel = _of_one(Tensor.numel)
 permute = _of_one(Tensor.permute)
 prod = _of_one(Tensor.prod)
 reciprocal = _of_one(Tensor.reciprocal)
-reciprocal_ = _of_one(Tensor.reciprocal_)
+reciprocal_ = _of_one(_METHODS.reciprocal_)
 relu = _of_one(Tensor.relu)
-relu_ = _of_one(Tensor.relu_)
+relu_ = _of_one(_METHODS.relu_)
 reshape = _of_one(Tensor.reshape)
 round = _of_one(Tensor.round)
-round_ = _of_one(Tensor.round_)
+round_ = _of_one(_METHODS.round_)
 rsqrt = _of_one(Tensor.rsqrt)
-rsqrt_ = _of_one(Tensor.rsqrt_)
+rsqrt_ = _of_one(_METHODS.rsqrt_)
 scatter = _of_one(Tensor.scatter)
 sigmoid = _of_one(Tensor.sigmoid)
-sigmoid_ = _of_one(Tensor.sigmoid_)
+sigmoid_ = _of_one(_METHODS.sigmoid_)
 sign = _of_one(Tensor.sign)
 sin = _of_one(Tensor.sin)
-sin_ = _of_one(Tensor.sin_)
+sin_ = _of_one(_METHODS.sin_)
 softmax = _of_one(Tensor.softmax)
 sort = _of_one(Tensor.sort)
 sqrt = _of_one(Tensor.sqrt)
-sqrt_ = _of_one(Tensor.sqrt_)
+sqrt_ = _of_one(_METHODS.sqrt_)
 square = _of_one(Tensor.square)
-square_ = _of_one(Tensor.square_)
+square_ = _of_one(_METHODS.square_)
 squeeze = _of_one(Tensor.squeeze)
 std = _of_one(Tensor.std)
 sum = _of_one(Tensor.sum)
 t = _of_one(Tensor.t)
 tan = _of_one(Tensor.tan)
-tan_ = _of_one(Tensor.tan_)
+tan_ = _of_one(_METHODS.tan_)
 tanh = _of_one(Tensor.tanh)
-tanh_ = _of_one(Tensor.tanh_)
+tanh_ = _of_one(_METHODS.tanh_)
 topk = _of_one(Tensor.topk)
 transpose = _of_one(Tensor.transpose)
 unbind = _of_one(Tensor.unbind)

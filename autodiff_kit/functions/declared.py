@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from autodiff_kit import dtypes
 from autodiff_kit.calls import checked
-from autodiff_kit.methods import Methods
+from autodiff_kit.methods import TensorMethods
 from autodiff_kit.signatures import declare
 from autodiff_kit.tensor import Tensor
 
@@ -68,7 +68,7 @@ def _declare(written: Callable[..., Any], signatures: tuple[str, ...]) -> Declar
     @wraps(written)
     def call(*args: Any, **kwargs: Any) -> Any:
         tensors = (*args[:leading], *(kwargs[n] for n in strict if n in kwargs))
-        if not all(isinstance(value, Methods) for value in tensors):
+        if not all(isinstance(value, TensorMethods) for value in tensors):
             raise TypeError(name)  # the words come from ``signatures.py``
         if len(args) > leading and any(map(isinstance, args[leading:], places)):
             raise TypeError(name)

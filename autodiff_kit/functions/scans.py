@@ -11,7 +11,7 @@ from autodiff_kit import ops
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import cat
 from autodiff_kit.functions.declared import Dtype, Number, function, overloaded
-from autodiff_kit.method_makers import running
+from autodiff_kit.methods.makers import running
 from autodiff_kit.ops import scans
 from autodiff_kit.return_types import pair
 from autodiff_kit.tensor import Tensor

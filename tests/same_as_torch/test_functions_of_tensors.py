@@ -265,5 +265,5 @@ def test_functions_and_methods_are_pytorchs() -> None:
     assert [name for name in FUNCTIONS if not hasattr(torch, name)] == []
     assert [name for name in (*METHODS, *METHODS_IN_PLACE) if not hasattr(torch.Tensor, name)] == []
     missing = {n for n in FUNCTIONS if hasattr(torch.Tensor, n)} - {*METHODS, "real"}
-    missing -= {*FILES["basic"].split()}  # which stand in methods.py
+    missing -= {*FILES["basic"].split()}  # which stand in methods/
     assert missing == set()

@@ -18,10 +18,10 @@ from autodiff_kit.dtypes import dtype
 from autodiff_kit.errors import error, warn_of_transpose
 from autodiff_kit.sizes import EVERY, can_view, complete, sizes_given
 
-__all__ = ["ShapeMethods"]
+__all__ = ["Shapes"]
 
 
-class ShapeMethods:
+class Shapes:
     """Mixed into ``Tensor``."""
 
     __slots__ = ()
@@ -80,6 +80,30 @@ class ShapeMethods:
         if self.ndim > 2:
             raise error("shapes.t_of_many", ndim=self.ndim)
         return ops.t(self)
+
+    @property
+    def mT(self: Own) -> Own:
+        """The tensor with its last two dimensions swapped: of each matrix the transposed one."""
+        return self._transpose_matrices("mT")
+
+    @property
+    def mH(self: Own) -> Own:
+        """The same as ``mT``: the kit has no complex numbers."""
+        return self._transpose_matrices("mH")
+
+    def _transpose_matrices(self: Any, name: str) -> Any:
+        if self.ndim == 1:
+            raise error("functions.matrices", name=name, ndim=self.ndim)
+        last = self.ndim - 1
+        return self if not self.ndim else ops.transpose(self, dim0=last - 1, dim1=last)
+
+    @property
+    def H(self: Own) -> Own:
+        """The transposed matrix: the kit has no complex numbers."""
+        if self.ndim not in (0, 2):
+            batches = " For batches of matrices, consider using tensor.mH" if self.ndim > 2 else ""
+            raise error("functions.matrix", ndim=self.ndim, batches=batches)
+        return self if not self.ndim else ops.transpose(self, dim0=0, dim1=1)
 
     def transpose(self: Own, dim0: int, dim1: int) -> Own:
         """Swap two dimensions."""

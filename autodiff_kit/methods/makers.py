@@ -1,7 +1,7 @@
 """Makers of methods of one kind: with a second operand, along a dimension, in place.
 
 After reading this file you know what ``amax`` and ``argmin`` have in common, and what ``mul_`` does
-before ``mul`` runs. Read next: ``methods.py``, whose class names the methods made here.
+before ``mul`` runs. Read next: ``elementwise.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What a tensor is as memory: sizes, elements, types, views, and the way out to NumPy and Python.
 
-After reading this file you know when memory is shared, and who is told. Read next: ``inplace.py``.
+After reading this file you know when memory is shared, and who is told. Read next:
+``../inplace.py``.
 """
 
 from __future__ import annotations
@@ -100,6 +101,10 @@ class Storage:
         """Return the number of dimensions."""
         return self.ndim
 
+    def ndimension(self: Any) -> int:
+        """Return the number of dimensions."""
+        return self.ndim
+
     def numel(self: Any) -> Any:
         """Return the number of elements."""
         return self._array.size
@@ -134,8 +139,20 @@ class Storage:
         """Return the tensor itself: it is on the CPU."""
         return self
 
+    real: Any = property(lambda self: self, doc="The tensor itself: all numbers are real.")
+    is_cpu: Any = property(lambda self: True, doc="True: the kit uses the CPU.")
+    is_cuda: Any = property(lambda self: False, doc="False: the kit uses no GPU.")
+    is_sparse: Any = property(lambda self: False, doc="False: all elements are stored.")
     itemsize: Any = property(lambda self: self._array.dtype.itemsize, doc="Bytes per element.")
     nbytes: Any = property(lambda self: self._array.nbytes, doc="The bytes of all elements.")
+
+    def get_device(self) -> int:
+        """Return -1: the memory is the CPU's."""
+        return -1
+
+    def contiguous(self: Any) -> Any:
+        """Return the tensor itself, or a copy whose elements lie row by row."""
+        return self if self.is_contiguous() else ops.contiguous(self)
 
     def stride(self: Any, dim: int | None = None) -> Any:
         """Return how many elements to go in memory for one step along each dimension, or one."""
@@ -372,6 +389,8 @@ class Storage:
 
     float, double = _converter("float", "float32"), _converter("double", "float64")
     half, int = _converter("half", "float16"), _converter("int", "int32")
+    byte, char = _converter("byte", "uint8"), _converter("char", "int8")
+    short = _converter("short", "int16")
     long, bool = _converter("long", "int64"), _converter("bool", "bool")
 
     check_calls(vars())

@@ -1,28 +1,35 @@
-"""What a tensor offers besides its place in the graph: methods, further operators, its memory.
+"""All methods of a tensor: operators stand here, others in the files of this package.
 
-After reading this file you know where to find any of them: methods in ``methods.py``, memory in
-``storage.py``, hooks in ``hookable.py``, and operators here, one line each. Read next:
-``methods.py``.
+After reading this file you know where any method is: in one of the parts of ``TensorMethods``; or
+it is a function as well, and stands in the file of ``functions/`` that ``function_files.py`` names,
+which is loaded when it is first called; or it is made of another one (``in_place_ops.py``).
+Read next: ``elementwise.py``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from itertools import repeat
+from typing import Any, NoReturn
 
 import numpy as np
 
-from autodiff_kit import ops, views
+from autodiff_kit import ops
 from autodiff_kit.calls import check_calls, name_methods
-from autodiff_kit.core.memory import check_grad
-from autodiff_kit.core.mode import local
-from autodiff_kit.errors import error, warn_of_grad
+from autodiff_kit.dtypes import full_name
+from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import begin_legacy
-from autodiff_kit.function_files import OUTSIDE
-from autodiff_kit.hookable import Hookable
-from autodiff_kit.late import Later
-from autodiff_kit.methods import Methods
+from autodiff_kit.function_files import METHODS, OUTSIDE
+from autodiff_kit.in_place_ops import METHODS_IN_PLACE
+from autodiff_kit.late import Later, late
+from autodiff_kit.methods.elementwise import Elementwise
+from autodiff_kit.methods.history import History
+from autodiff_kit.methods.makers import in_place
+from autodiff_kit.methods.reductions import Reductions
+from autodiff_kit.methods.selecting import Selecting
+from autodiff_kit.methods.shapes import Shapes
+from autodiff_kit.methods.storage import Storage
 from autodiff_kit.operands import (
     comparison,
     for_tensors,
@@ -31,30 +38,51 @@ from autodiff_kit.operands import (
     operator,
     updating,
 )
-from autodiff_kit.storage import Storage
+from autodiff_kit.outside import missing_attribute
 
 __all__ = ["TensorMethods"]
 
 
-def _augmented(name: str, ufunc: Any = None, method: str = "") -> Later:
+def _find(name: str) -> Any:
+    return late("functions").find(name).method
+
+
+class _Outside(str):
+    """The name of what only PyTorch has; a ``__getattr__`` would make each slot dear to read."""
+
+    __slots__ = ()
+
+    def __get__(self, tensor: Any, owner: Any) -> Any:
+        raise missing_attribute(owner if tensor is None else tensor, "torch.Tensor", str(self))
+
+
+class _Further:
+    """Mixed into ``Tensor``: what is made when it is first asked for, by the tables of names."""
+
+    __slots__ = ()
+    vars().update(zip(OUTSIDE, map(_Outside, OUTSIDE), strict=True))
+    vars().update(zip(METHODS, map(Later, zip(METHODS, repeat(_find))), strict=False))
+    vars().update(
+        zip(METHODS_IN_PLACE, map(Later, zip(METHODS_IN_PLACE, repeat(in_place))), strict=False)
+    )
+    check_calls(vars())
+
+
+def _augmented(name: str, ufunc: Any = None, method: str = "") -> Any:
     """Make an operator such as ``+=`` of a method in place, when it is first used."""
 
     def make(_: str) -> Any:
-        function = getattr(Methods, method or f"{name[1:]}_")
+        function = getattr(_Further, method or f"{name[1:]}_")
         return for_tensors(function) if ufunc is None else updating(ufunc, function)
 
     return Later((f"__{name}__", make))
 
 
-class TensorMethods(Methods, Hookable, Storage):
+class TensorMethods(Elementwise, Reductions, Selecting, Shapes, History, Storage, _Further):
     """Mixed into ``Tensor``."""
 
     __slots__ = ()
     __array_priority__ = 1000  # NumPy scalars on the left leave arithmetic to us
-
-    _old: Any
-    _grad: Any
-    _base: Any
 
     def __init__(self: Any, *data: Any) -> None:
         """Make a tensor of the default type: of given sizes, or from one list."""
@@ -73,42 +101,6 @@ class TensorMethods(Methods, Hookable, Storage):
 
     def __dir__(self) -> list[str]:
         return [name for name in super().__dir__() if name not in OUTSIDE]
-
-    # -- views: their history follows that of their base -------------------------------------------
-
-    def _latest_node(self: Any) -> Any:
-        """Return the node, that of a view made anew where its base has changed."""
-        return views.node_of(self)
-
-    def _has_node(self: Any) -> bool:
-        """Return whether the tensor has a node; a view is not asked for its history for that."""
-        if views.is_stale(self):
-            return self._old is not None or self._base._node is not None
-        return self._node is not None
-
-    def _require_grad(self: Any, value: bool) -> None:
-        """Give a leaf a node that accumulates into it, or take that away."""
-        if isinstance(value, bool) and not views.seems_leaf(self):
-            key = "autograd.flag_of_non_leaf_set" if value else "autograd.flag_of_non_leaf"
-            raise error(key, node=views.latest_node(self).name())
-        views.require_grad(self, value, "floating point and complex")
-
-    def requires_grad_(self: Any, requires_grad: bool = True) -> Any:
-        """Set ``requires_grad`` and return the tensor itself."""
-        if local.fresh is not None:
-            raise error("func.requires_grad")
-        if not requires_grad and not views.seems_leaf(self):
-            raise error("autograd.flag_of_non_leaf", node=views.latest_node(self).name())
-        if views.seems_leaf(self) or not self.is_floating_point():
-            views.require_grad(self, requires_grad, "floating point")
-        return self
-
-    def _warn_of_grad(self: Any) -> None:
-        """Warn that ``.grad``, which is None, stays so unless ``retain_grad`` is called."""
-        if not self.is_leaf and not self.retains_grad:
-            warn_of_grad(stacklevel=4)
-
-    _check_grad, _set_grad = check_grad, views.set_grad
 
     # -- operators: those of arithmetic are in tensor.py -------------------------------------------
 
@@ -134,6 +126,27 @@ class TensorMethods(Methods, Hookable, Storage):
     __ifloordiv__ = _augmented("ifloordiv", method="floor_divide_")
     __imod__, __ipow__ = _augmented("imod", method="remainder_"), _augmented("ipow")
 
+    __lshift__ = for_tensors(lambda x, other: ops.bitwise_left_shift(x, other))
+    __rshift__ = for_tensors(lambda x, other: ops.bitwise_right_shift(x, other))
+
+    def __rlshift__(self: Any, other: Any) -> Any:
+        return ops.bitwise_left_shift(_number("<<", other), self)
+
+    def __rrshift__(self: Any, other: Any) -> Any:
+        return ops.bitwise_right_shift(_number(">>", other), self)
+
+    def __pos__(self: Any) -> Any:
+        if self._array.dtype == bool:
+            raise error("tensor.plus_bool")
+        return self
+
+    def __delitem__(self: Any, key: Any) -> NoReturn:
+        raise error("arguments.item_deleted")
+
+    def __rmatmul__(self: Any, other: Any) -> Any:
+        kind = full_name(other)
+        raise operands_refused("@", kind, "Tensor")
+
     def __getitem__(self, key: Any) -> Any:
         return ops.getitem(self, key)
 
@@ -141,6 +154,13 @@ class TensorMethods(Methods, Hookable, Storage):
         _assign()(self, key, value)
 
     check_calls(vars())
+
+
+def _number(sign: str, value: Any) -> Any:
+    """Return a number that stands to the left of a tensor."""
+    if not isinstance(value, int | float):
+        raise operands_refused(sign, full_name(value), "Tensor")
+    return value
 
 
 @cache

@@ -1,0 +1,95 @@
+"""The methods that work along dimensions: sums, extremes, questions, running sums, order.
+
+After reading this file you know what no ``dim`` means, and what returns values and indices. Nothing
+is computed here. Read next: ``selecting.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autodiff_kit import dtypes, ops
+from autodiff_kit.calls import check_calls
+from autodiff_kit.core.memory import Own
+from autodiff_kit.errors import error
+from autodiff_kit.methods.makers import along_dim, deviation, extreme, largest, pair_of, question
+from autodiff_kit.operands import check_bool
+from autodiff_kit.sizes import EVERY, converted, norm_dims
+
+__all__ = ["Reductions"]
+
+
+class Reductions:
+    """Mixed into ``Tensor``."""
+
+    __slots__ = ()
+
+    _array: Any
+    _dim: Any
+    _dims: Any
+
+    def sum(self: Own, dim: Any = EVERY, keepdim: bool = False, *, dtype: Any = None) -> Own:
+        """Add up all elements, or those along ``dim`` (an int or several)."""
+        if dtype is not None:
+            total: Any = converted(converted(self, dtype).sum(dim, keepdim), dtype)
+            return total
+        if dim is EVERY and not keepdim:
+            return ops.sum_all(self)
+        return ops.sum_dim(self, dim=self._dims(dim), keepdim=keepdim)
+
+    def mean(self: Own, dim: Any = EVERY, keepdim: bool = False, *, dtype: Any = None) -> Own:
+        """Average all elements, or those along ``dim`` (an int or several)."""
+        self = converted(self, dtype)
+        if self._array.dtype.kind != "f":
+            raise error("reductions.mean_of_whole", kind=dtypes.tensor_type(self._array.dtype))
+        if dim is EVERY and not keepdim:
+            return ops.mean_all(self)
+        return ops.mean_dim(self, dim=self._dims(dim), keepdim=keepdim)
+
+    def prod(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
+        """Multiply all elements, or those along one dimension."""
+        if dtype is not None:
+            along = () if dim is None else (dim, keepdim)
+            product: Any = converted(converted(self, dtype).prod(*along), dtype)
+            return product
+        if dim is None:
+            return ops.prod_all(self)
+        return ops.prod_dim(self, dim=self._dim(dim), keepdim=keepdim)
+
+    max, min = map(extreme, ("max", "min"))
+    amax, amin, argmax, argmin = map(largest, ("amax", "amin", "argmax", "argmin"))
+    all, any = map(question, ("all", "any"))
+    var, std = map(deviation, ("var", "std"))
+    cumsum, softmax, log_softmax = map(along_dim, ("cumsum", "softmax", "log_softmax"))
+
+    def logsumexp(self: Own, dim: Any, keepdim: bool = False) -> Own:
+        """Return the logarithm of the sum of ``exp``: a smooth maximum."""
+        if dim is None:
+            raise TypeError  # the words come from ``signatures.py``
+        return ops.logsumexp(self, dim=self._dims(dim), keepdim=keepdim)
+
+    def norm(
+        self: Own, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
+    ) -> Own:
+        """Return the root of the sum of squares (p = 2 or "fro"), or the length for another p."""
+        whole_numbers = self._array.dtype.kind != "f" and self._array.dtype
+        self = converted(self, dtype)
+        p = 2 if p in ("fro", None) else p
+        if isinstance(p, str):
+            raise error("reductions.norm_order", p=p)
+        if whole_numbers:
+            raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(whole_numbers))
+        check_bool("linalg_vector_norm", "keepdim", keepdim, " (position 4)")
+        dims = norm_dims(self, p, dim)
+        return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
+
+    def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
+        """Return (values, indices): the elements in order along ``dim``; where they were."""
+        return pair_of("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
+
+    def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+        """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
+        dim = self._dim(dim)
+        return pair_of("topk", *ops.topk(self, k=k, dim=dim, largest=largest, sorted=sorted))
+
+    check_calls(vars())
