@@ -213,7 +213,10 @@ class Names(dict[int, str]):
                             self.setdefault(number, name)
 
     def write(self) -> None:
-        """Tell the nodes their names; those given several times get numbers: ``h1``, ``h2``."""
+        """Tell the nodes their names; those given several times get numbers.
+
+        ``h1``, ``h2`` for ``h``; and ``x2_1``, ``x2_2`` for ``x2``.
+        """
         for number, leaf in self.gradients.items():
             if leaf in self:
                 self.setdefault(number, f"{self[leaf]}.grad")
@@ -234,7 +237,7 @@ class Names(dict[int, str]):
                 numbered = name
                 while numbered in by_name:
                     count += 1  # a number that makes a name the learner has is left out
-                    numbered = f"{name}{count}"
+                    numbered = f"{name}_{count}" if name[-1].isdigit() else f"{name}{count}"
                 self._nodes[number]["name"] = numbered
                 self._nodes[number]["variable"] = name
 

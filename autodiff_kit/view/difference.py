@@ -18,6 +18,7 @@ from typing import Any
 from autodiff_kit.record.events import Event, Input, NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.panels import Line, Marked
+from autodiff_kit.view.subscripts import variable_of
 from autodiff_kit.view.values import TIMES
 
 __all__ = ["Branch", "Difference", "branches", "difference", "mark_lines"]
@@ -270,7 +271,7 @@ def _keys(recording: RecordingData) -> list[Any]:
     for node in recording["nodes"]:
         if node["where"] is None:
             # A name that occurs twice has got a number; the same one alone has none.
-            key: Any = (node["op"], (node["name"] or "").rstrip("0123456789"))
+            key: Any = (node["op"], variable_of(node))
         else:
             key = (node["op"], place(node["where"]), paths[node["scope"]])
         keys.append((key, counts[key]))

@@ -19,7 +19,7 @@ from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
 from autodiff_kit.view.shortening import in_outline, without_module
-from autodiff_kit.view.subscripts import ITEMS, from_base, is_assigned, subscript, tidy
+from autodiff_kit.view.subscripts import ITEMS, from_base, is_assigned, subscript, tidy, variable_of
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.words import ordinal
 from autodiff_kit.view.written import COMMUTE, Written, augmented
@@ -71,7 +71,7 @@ class Names:
         self._firsts: dict[str, int] = {}  # the first node of each name, whatever its number
         for node in self._nodes:
             if node["name"]:
-                self._firsts.setdefault(_base(node["name"]), node["id"])
+                self._firsts.setdefault(variable_of(node), node["id"])
         # By node; or by node and how deep it is nested, where something inside was left out.
         self._names: dict[int | tuple[int, int], str] = {}
         self._texts: dict[int | tuple[int, int], str] = {}
@@ -354,12 +354,12 @@ class Names:
             name, inner = record["name"], str(record["text"])
             variable = operand.get("variable", "")
             new: dict[str, str | None] = {}
-            if variable in words and _base(name or "") != variable:
+            if variable in words and variable_of(record) != variable:
                 new = {variable: self._plain(operand)}
             elif name and name in words:
                 new = {name: name}
             elif name:
-                new = {w: name for w in words if name.startswith(w) and name[len(w) :].isdigit()}
+                new = {base: name} if (base := variable_of(record)) in words else {}
             elif depth < _DEPTH and inner and text != (inner := " ".join(inner.split())) in text:
                 new = self._numbered(source, inner, depth + 1)
             for base, to in new.items():
@@ -373,20 +373,19 @@ class Names:
         """
         record = self._nodes[node]
         inputs = [i["node"] for i in record.get("inputs", ()) if "node" in i]
-        names = [self._nodes[i]["name"] or "" for i in inputs]
+        names = [(self._nodes[i]["name"] or "", variable_of(self._nodes[i])) for i in inputs]
         if self.written.is_operator(node):
             words = [getattr(part, "id", "") for part in self.written.parts(node) or ()]
             pairs = list(zip(words, names, strict=False)) if len(inputs) == 2 else []
-            if len(inputs) == 1 and not {names[0], _base(names[0])} & set(words):
+            if len(inputs) == 1 and not {*names[0]} & {*words}:
                 pairs = [(written, names[0]) for written in words]
             for written, name in pairs:
-                is_same = written in (name, _base(name))
                 is_another = self._firsts.get(written, node) < node
-                if name.isidentifier() and is_another and not is_same:
+                if name[0].isidentifier() and is_another and written not in name:
                     return True
         texts = [str(self._nodes[i]["text"]) for i in inputs]
         return depth < _DEPTH and any(
-            not name
+            not name[0]
             and 0 < len(text) < len(str(record["text"]))
             and self._has_other_names(i, depth + 1)
             for i, name, text in zip(inputs, names, texts, strict=True)
@@ -399,11 +398,6 @@ def _in_place(names: Mapping[str, str | None], name: re.Match[str]) -> str:
     before, after = name.string[: name.start()].rstrip()[-1:], name.string[name.end() :].lstrip()
     is_argument = before in ("", "(", ",") and after[:1] in ("", ")", ",")
     return text if is_argument or is_atom(text) else f"({text})"
-
-
-def _base(name: str) -> str:
-    """Return ``h`` of ``h2``."""
-    return name.rstrip("0123456789")
 
 
 @lru_cache(maxsize=1024)

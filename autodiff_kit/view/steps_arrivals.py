@@ -12,6 +12,7 @@ from autodiff_kit.record.events import Backward
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.steps import Value
 from autodiff_kit.view.steps_slopes import SlopeSteps
+from autodiff_kit.view.subscripts import variable_of
 from autodiff_kit.view.values import grid
 from autodiff_kit.view.words import IN_A_BOX, box_line, box_value, sum_texts
 
@@ -29,8 +30,9 @@ class ArrivalSteps(SlopeSteps):
         if where is None or len(event["roots"]) != 1:
             return ""
         variable, _, rest = self.lines[where[0]][where[1] - 1][where[2] or 0 :].partition(".")
-        name = self.names.name(event["roots"][0])
-        is_called = variable in (name, name.rstrip("0123456789"))
+        root = event["roots"][0]
+        name = self.names.name(root)
+        is_called = variable in (name, variable_of(self.nodes[root]))
         is_alias = variable.isidentifier() and rest.startswith("backward(") and not is_called
         return f"{variable} is {name}" if is_alias else ""
 

@@ -21,7 +21,7 @@ from autodiff_kit.view.optimizer_words import optimizer_step
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.steps import FORWARD, UPDATE, Steps
-from autodiff_kit.view.subscripts import subscript
+from autodiff_kit.view.subscripts import subscript, variable_of
 from autodiff_kit.view.text import (
     PART_GRADIENT,
     line_of,
@@ -151,7 +151,7 @@ class ForwardSteps(Steps):
                 continue
             name = self.names.name(source["node"])
             key = (self._call(record["scope"]), variable, name)
-            if name.rstrip("0123456789") != variable and name != variable:
+            if variable not in (name, variable_of(self.nodes[source["node"]])):
                 if key not in self.aliases:
                     aliases.append(f"{variable} is {name}")
                 self.aliases.add(key)
@@ -332,8 +332,7 @@ class ForwardSteps(Steps):
         if self.outline.box_of[before["id"]].kind == "fold":
             return False
         if record["name"] and before["name"]:
-            names = [str(r["name"]).rstrip("0123456789") for r in (record, before)]
-            return names[0] == names[1]
+            return variable_of(record) == variable_of(before)
         return bool(before["text"]) and str(record["text"]).startswith(str(before["text"]))
 
     def _how(self, event: Modified) -> str:

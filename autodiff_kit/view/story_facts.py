@@ -7,7 +7,6 @@ After reading you know how an error's line leads to a node, and of what a story 
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -18,7 +17,7 @@ from autodiff_kit.view.names import Names
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_code import Code, Where
 
-__all__ = ["Chapter", "Facts", "Story", "Told", "base_of"]
+__all__ = ["Chapter", "Facts", "Story", "Told"]
 
 MODULES = ("torch", "ak", "autodiff_kit", "copy", "F", "autograd", "nn", "optim")
 
@@ -102,7 +101,11 @@ class Facts(Code):
 
     def base(self, name: str) -> str:
         """Return ``h`` for ``h2``, unless the learner's own name is ``h2``."""
-        return name if name in self.variables else base_of(name)
+        return self._variables.get(name, name)
+
+    @cached_property
+    def _variables(self) -> dict[str, str]:
+        return {str(n["name"]): n["variable"] for n in self.nodes if "variable" in n}
 
     def titled(self, node: int) -> str:
         """Return what a node is called, and how it is computed."""
@@ -188,8 +191,3 @@ def _normal(text: str) -> str:
     """Return an expression as ``ast.unparse`` writes it: ``x * 1.0`` for ``x*1.``."""
     tree = parsed(" ".join(text.split()))
     return text if tree is None else ast.unparse(tree)
-
-
-def base_of(name: str) -> str:
-    """Return ``h`` for ``h2``: what a name was before it was numbered."""
-    return re.sub(r"(?<=[\w\])])(?<!\d)\d+$", "", name)

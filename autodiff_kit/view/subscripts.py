@@ -15,7 +15,7 @@ from functools import lru_cache
 from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.view.rules import parsed
 
-__all__ = ["ITEMS", "from_base", "in_box", "is_assigned", "subscript", "tidy"]
+__all__ = ["ITEMS", "from_base", "in_box", "is_assigned", "subscript", "tidy", "variable_of"]
 
 ITEMS = ("put", "index_put", "copy_slices")  # `y[0] = 5.`, or a view changed in place
 _WHOLE = ("copy_from", "fill_with")  # `y[:] = z`, `y[...] = 0.`; and `y.copy_(z)`
@@ -94,10 +94,10 @@ def from_base(record: NodeRecord, nodes: Sequence[NodeRecord], text: str) -> str
         The node's expression.
     """
     sources = [source["node"] for source in record["inputs"] if "node" in source]
-    base = _variable(nodes[sources[0]]) if record["op"] == "pick" and sources else ""
+    base = variable_of(nodes[sources[0]]) if record["op"] == "pick" and sources else ""
     parts, at, rest = "", record["id"], text
     while base and (root := _ROOT.match(rest)) and root[0] != base:
-        earlier = (n for n in reversed(nodes[:at]) if _variable(n) == root[0])
+        earlier = (n for n in reversed(nodes[:at]) if variable_of(n) == root[0])
         view = next(earlier, record)
         if view is record or view["op"] not in _PARTS:
             return text
@@ -105,7 +105,8 @@ def from_base(record: NodeRecord, nodes: Sequence[NodeRecord], text: str) -> str
     return rest + parts if base and root else text
 
 
-def _variable(record: NodeRecord) -> str:
+def variable_of(record: NodeRecord) -> str:
+    """Return what the code calls a node: ``h`` of ``h2``, where that name is numbered; or ""."""
     return str(record.get("variable") or record["name"] or "")
 
 

@@ -6,6 +6,7 @@ After reading you can say where ``"Computation graph of loss"`` comes from. Read
 from __future__ import annotations
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.subscripts import variable_of
 
 __all__ = ["title_of"]
 
@@ -17,12 +18,13 @@ def title_of(recording: RecordingData) -> str:
     if not results:
         used = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
         results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in used]
-    named = list(dict.fromkeys(name for n in results if (name := nodes[n]["name"])))
+    named = {name: variable_of(nodes[n]) for n in results if (name := nodes[n]["name"])}
     if not named:
         return "Computation graph"
     if len(named) > 3:
-        if len({name.rstrip("0123456789") for name in named}) == 1:  # of one loop
-            name = named[0].rstrip("0123456789")
-            return f"Computation graph of {name}, assigned {len(named)} times"
-        return f"Computation graph of {named[0]}, {named[1]} and {len(named) - 2} more"
+        if len({*named.values()}) == 1:  # of one loop
+            count, (_, variable) = len(named), named.popitem()
+            return f"Computation graph of {variable}, assigned {count} times"
+        first, second, *rest = named
+        return f"Computation graph of {first}, {second} and {len(rest)} more"
     return f"Computation graph of {', '.join(named)}"

@@ -22,6 +22,7 @@ from autodiff_kit.record.events import (
     SourceRecord,
 )
 from autodiff_kit.record.source_tree import parse
+from autodiff_kit.view.subscripts import variable_of
 
 __all__ = ["COMMUTE", "Written", "augmented"]
 
@@ -88,7 +89,7 @@ class Written:
         if where is None or not name or self._expression(node) is None:
             return ""
         items = self._source(where[0]).items.get(tuple(where[1:]), {})
-        return items.get(name) or items.get(name.rstrip("0123456789"), "")
+        return items.get(name) or items.get(variable_of(self._nodes[node]), "")
 
     def number(self, node: int) -> tuple[str, Any] | None:
         """Return what is written for the number of an op, and the number: ``("i", 2)``.
@@ -163,10 +164,9 @@ class Written:
             n = waiting.pop()
             record = self._nodes[n]
             inner = record["where"]
-            name = (record["name"] or "").rstrip("0123456789")
             for k, part in enumerate(parts):
                 text = ast.unparse(part)
-                if record["name"] and text in (record["name"], name):
+                if record["name"] and text in (record["name"], variable_of(record)):
                     return k
                 if inner and where and inner[0] == where[0] and self._holds(where[0], part, inner):
                     return k

@@ -14,8 +14,8 @@ from ipywidgets import HBox, Layout
 
 from autodiff_kit.record import Recording, record
 from autodiff_kit.view.story import Story, story
-from autodiff_kit.view.story_facts import base_of
 from autodiff_kit.view.story_svg import draw_parts
+from autodiff_kit.view.subscripts import variable_of
 from autodiff_kit.view.words import listed
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.distrust import reachable_functions
@@ -151,7 +151,7 @@ class ErrorStory(Lab):
     def _not_lost(self, what: str, name: str) -> str:
         """Say of a name what is known, where it is not that of a leaf without its gradient."""
         nodes = self.recording.nodes
-        named = [n for n in nodes if n["name"] and name in (n["name"], base_of(n["name"]))]
+        named = [n for n in nodes if n["name"] and name in (n["name"], variable_of(n))]
         if not named:
             leaves = [n["name"] for n in nodes if n["kind"] == "leaf" and n["requires_grad"]]
             others = f" The leaves that require a gradient: {listed(filter(None, leaves))}."

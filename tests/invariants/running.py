@@ -38,11 +38,7 @@ class Run:
 
     def named(self, name: str) -> dict[str, Any] | None:
         """Return the latest node that has a name, or a numbered one."""
-        nodes = [
-            n
-            for n in self.nodes
-            if n["name"] and (n["name"] == name or n["name"].removeprefix(name).isdigit())
-        ]
+        nodes = [n for n in self.nodes if name in (n["name"], n.get("variable"))]
         return nodes[-1] if nodes else None
 
 

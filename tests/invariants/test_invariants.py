@@ -109,10 +109,11 @@ def every_name_is_one_that_the_learner_wrote(program: Run) -> None:
             own_names = [*value.named_parameters(), *value.named_buffers()]
             modules |= {part for name, _ in own_names for part in name.split(".")}
     for node in program.nodes:
-        for name in WORD.findall(node["name"] or ""):
+        variable = node.get("variable", "")
+        assert not variable or re.fullmatch(re.escape(variable) + r"_?\d+", node["name"])
+        for name in WORD.findall(variable or node["name"] or ""):
             assert not re.fullmatch(r"grad\d+", name), node["name"]  # an attribute of no tensor
-            base = name.rstrip("0123456789")
-            assert name in own | modules or base in own | modules, node["name"]
+            assert name in own | modules, node["name"]
 
 
 def a_title_is_the_learners_expression(program: Run) -> None:

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import heapq
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -194,6 +195,10 @@ class Tape:
         node = At(len(self.arrays))
         self.arrays.append(array)
         where = self.place(fields["text"], nth)
+        words = re.findall(r"\w+", self.source)
+        base = (fields.get("name") or "").rstrip("0123456789")
+        if base in words and fields["name"] not in words:
+            fields["variable"] = base
         self.data["nodes"].append(
             {"id": node, "inputs": [], "value": value(array), "scope": self.scope, "where": where}
             | fields

@@ -80,3 +80,29 @@ def test_a_shortened_name_closes_no_parenthesis_that_it_has_not_opened() -> None
 
     assert in_short(text, 32) == "(x ** 2 + 1)….unbind(…)[0]"
     assert in_short("tanh(" * 12 + "x" + ")" * 12, 32).count(")") <= 5
+
+
+# -- numbers in names ------------------------------------------------------------------------------
+
+X2 = "x1 = torch.tensor(1.0, requires_grad=True)\n"
+
+
+@BOTH
+def test_the_number_of_a_name_that_ends_in_a_digit_stands_apart(library: str) -> None:
+    source = X2 + "x2 = x1 * 2\nx2 = x2 * x1\nx2.backward()"
+    steps = captions(source, library)
+
+    assert steps[1].startswith("x2_1 = x1 * 2: multiply makes 2.")
+    assert "x2_1 is the first of 2 results the code calls x2." in steps[1]
+    assert steps[2].startswith("x2_2 = x2_1 * x1: multiply makes 2.")
+    assert steps[3] == "Backward starts at x2_2 with gradient 1."  # no need to say: x2 is x2_2
+
+
+@BOTH
+def test_a_numbered_name_is_none_of_the_learners(library: str) -> None:
+    source = X2 + "x2_1 = x1 * 5\nx2 = x1 * 2\nx2 = x2 * x2_1\nx2.backward()"
+    steps = captions(source, library)
+
+    assert steps[1].startswith("x2_1 = x1 * 5")
+    assert steps[2].startswith("x2_2 = x1 * 2")
+    assert steps[3].startswith("x2_3 = x2_2 * x2_1")
