@@ -150,6 +150,15 @@ class KitNotes(Changes):
         is_told = is_stale(view) and getattr(view, "_kind", None) is DEFAULT
         return is_told and bool(local.mode.grad_enabled)
 
+    def _seen_before(self) -> int | None:
+        """Return our number of the view that gets a new node just now, as it was."""
+        for reference, _ in self._windows.values():
+            view = reference()
+            old = None if view is None or is_stale(view) else getattr(view, "_old", None)
+            if isinstance(old, Node) and (number := self._remembered(old)) is not None:
+                return number
+        return None
+
     def _see_packed(self) -> None:
         """Find out what hooks, such as those of a checkpoint, have made of what a node saved."""
         if self._unseen is None:

@@ -283,8 +283,8 @@ class TorchRecorder(TorchInside):
         self._nodes[number]["scope"] = self._scopes.inside
         if is_own and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
-        if schema.is_mutable and out.is_leaf and out.requires_grad:
-            return number  # a leaf that is changed under no_grad stays what it was
+        if schema.is_mutable and self._stays(out):
+            return number
         reference = self._outputs[number] = weakref.ref(out)
         self._tensors[id(out)] = reference, number
         self._pending.append((number, out, schema))
@@ -330,7 +330,7 @@ class TorchRecorder(TorchInside):
         how = schema.name[6:]
         if self._call not in (how, f"__i{how.rstrip('_')}__", ""):
             return  # within a call, on what that call has made
-        if tensor.is_leaf and tensor.requires_grad:
+        if self._stays(tensor):
             self._names.pop(number, None)
             number = self._number(tensor, scope)
         elif (before := numbers.get(id(tensor))) in self._names:
@@ -345,7 +345,7 @@ class TorchRecorder(TorchInside):
     def _tell_in_place(self, tensor: Any, number: int, how: str, at: Any, numbers: Any) -> None:
         place, _ = at
         base = tensor._base
-        if base is None or not base.requires_grad or base.is_leaf:
+        if base is None or not base.requires_grad or self._stays(base):
             self._tell_change(number, how, tensor, place)
             return
         self._pending.pop()
@@ -355,6 +355,11 @@ class TorchRecorder(TorchInside):
         self._names.pop(number, None)
         self._write_into_view(base, tensor, numbers[id(tensor)], inputs, how, at)
         self._nodes[number]["saved"] = saved
+
+    def _stays(self, tensor: Any) -> bool:
+        """Return whether a tensor that is changed has the node that it had, as under no_grad."""
+        is_recording = self._torch.is_grad_enabled() and not tensor.is_leaf
+        return bool(tensor.requires_grad) and not is_recording
 
     def _write_into_view(
         self, base: Any, view: Any, before: int, inputs: list[Input], how: str, at: Any
@@ -385,14 +390,14 @@ class TorchRecorder(TorchInside):
             source = {"arg": "y", "node": number}
         inputs: list[Input] = [{"arg": "x", "node": before}, source]
         base = tensor._base
-        if base is not None and base.requires_grad and not base.is_leaf:
+        if base is not None and base.requires_grad and not self._stays(base):
             self._write_into_view(base, tensor, before, [source], "__setitem__", (place, scope))
             self.settle()
             self._tell_windows(tensor, "__setitem__", place)
             return
         params = {"positions": self._parameter(positions)}
         number = self._put("put", inputs, params, tensor, (place, scope))
-        if tensor.is_leaf and tensor.requires_grad:
+        if self._stays(tensor):
             self._tell_change(before, "__setitem__", tensor, place)
         else:
             self._become(tensor, before, number, "__setitem__", place)

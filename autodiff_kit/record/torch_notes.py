@@ -84,7 +84,8 @@ class TorchNotes(Changes):
 
     def _is_seen_anew(self, view: Any) -> bool:
         node = grad_fn_of(view)
-        return node is not None and self._key not in node.metadata
+        is_new = node is not None and self._key not in node.metadata
+        return is_new and bool(self._torch.is_grad_enabled())
 
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
         node, requires = grad_fn_of(tensor), _is_wanted(tensor)

@@ -19,7 +19,15 @@ from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
 from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
 from autodiff_kit.view.shortening import in_outline, without_module
-from autodiff_kit.view.subscripts import ITEMS, from_base, is_assigned, subscript, tidy, variable_of
+from autodiff_kit.view.subscripts import (
+    ITEMS,
+    PARTS,
+    from_base,
+    is_assigned,
+    subscript,
+    tidy,
+    variable_of,
+)
 from autodiff_kit.view.values import parameter, short, show
 from autodiff_kit.view.words import ordinal
 from autodiff_kit.view.written import COMMUTE, Written, augmented
@@ -66,7 +74,7 @@ class Names:
             and node["where"] is not None
             and self._nodes[i["node"]]["where"] == node["where"]
             and self._nodes[i["node"]]["scope"] == node["scope"]  # not of the round before
-            and not (node["op"] in ITEMS and self._nodes[i["node"]]["op"] == "pick")
+            and not (node["op"] in ITEMS and self._nodes[i["node"]]["op"] in PARTS)
         }
         self._firsts: dict[str, int] = {}  # the first node of each name, whatever its number
         for node in self._nodes:
@@ -130,6 +138,8 @@ class Names:
         text = self.text(node)
         if not record["name"]:
             text = without_module(text)  # it is called by this, and has one name
+        if statement := self.written.ended(node):
+            return f"{name}, at the end of {statement}" if record["name"] else f"End of {statement}"
         if is_assigned(record):  # `y[0] = 5.`, or a view changed in place
             if not isinstance(parsed(text), ast.Subscript):
                 return f"{name}, changed by {text}"
@@ -148,6 +158,8 @@ class Names:
     def change(self, node: int) -> str:
         """Return what an op does: its expression, with what is assigned, ``y1[0] = 5.``."""
         record, text = self._nodes[node], self.text(node)
+        if statement := self.written.ended(node):
+            return statement
         value = next((i for i in record["inputs"] if i["arg"] == "y"), None)
         is_item = is_assigned(record) and isinstance(parsed(text), ast.Subscript)
         if is_item and value is not None:

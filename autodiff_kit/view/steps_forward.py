@@ -36,6 +36,8 @@ from autodiff_kit.view.words import a_value, box_value, equation, listed, senten
 
 __all__ = ["ForwardSteps"]
 
+_SET = "__setitem__"  # `x[0] = 4.`
+
 
 class ForwardSteps(Steps):
     """Tells what the learner's code does."""
@@ -295,7 +297,10 @@ class ForwardSteps(Steps):
             )
             return
         name = self.names.name(node)
-        caption = f"{self.round(event.get('scope', 0))}{self._how(event)} changes {name} in place"
+        how = self._how(event)
+        if how != event["how"] and was == value and event["how"] == _SET:
+            return  # `x[0] += 1` assigns at its end what is there already
+        caption = f"{self.round(event.get('scope', 0))}{how} changes {name} in place"
         if settings := event.get("settings"):
             how, grad = event["how"], self.grads.get(node)
             caption = self.round(event.get("scope", 0))
@@ -313,6 +318,8 @@ class ForwardSteps(Steps):
     def _overwrite(self, node: int) -> None:
         """Tell that a result is written over an input: its numbers are there no more."""
         record = self.nodes[node]
+        if record["op"] == "pick":
+            return  # a view is seen again: what was written is told with its base
         first = record["inputs"][0].get("node") if record["inputs"] else None
         before = None if first is None else self.nodes[first]
         if before is None or not self._is_target(record, before):
@@ -338,6 +345,10 @@ class ForwardSteps(Steps):
     def _how(self, event: Modified) -> str:
         """Return what changes a tensor in place as it is written: ``-=`` for ``sub_``."""
         where = event["where"]
+        if event["how"] == _SET:
+            made = (e["node"] for e in reversed(self.events[: self.at]) if e["kind"] == "op")
+            node = next((n for n in made if self.nodes[n]["where"] == where), None)
+            return "" if node is None else self.names.change(node)
         if where is None or not event["how"].endswith("_"):
             return event["how"]
         source, first, start, last, end = where

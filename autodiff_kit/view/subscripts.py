@@ -15,12 +15,21 @@ from functools import lru_cache
 from autodiff_kit.record.events import NodeRecord
 from autodiff_kit.view.rules import parsed
 
-__all__ = ["ITEMS", "from_base", "in_box", "is_assigned", "subscript", "tidy", "variable_of"]
+__all__ = [
+    "ITEMS",
+    "PARTS",
+    "from_base",
+    "in_box",
+    "is_assigned",
+    "subscript",
+    "tidy",
+    "variable_of",
+]
 
 ITEMS = ("put", "index_put", "copy_slices")  # `y[0] = 5.`, or a view changed in place
 _WHOLE = ("copy_from", "fill_with")  # `y[:] = z`, `y[...] = 0.`; and `y.copy_(z)`
-_PARTS = ("index", "pick", "select", "slice_dim")
-_SUBSCRIPTS = (*_PARTS, *ITEMS, *_WHOLE)
+PARTS = ("index", "pick", "select", "slice_dim")
+_SUBSCRIPTS = (*PARTS, *ITEMS, *_WHOLE)
 _ROOT = re.compile(r"[^\W\d]\w*(?=\[)")
 
 
@@ -99,7 +108,7 @@ def from_base(record: NodeRecord, nodes: Sequence[NodeRecord], text: str) -> str
     while base and (root := _ROOT.match(rest)) and root[0] != base:
         earlier = (n for n in reversed(nodes[:at]) if variable_of(n) == root[0])
         view = next(earlier, record)
-        if view is record or view["op"] not in _PARTS:
+        if view is record or view["op"] not in PARTS:
             return text
         parts, at, rest = rest[root.end() :] + parts, view["id"], str(view["text"])
     return rest + parts if base and root else text

@@ -22,7 +22,7 @@ from autodiff_kit.record.events import (
     SourceRecord,
 )
 from autodiff_kit.record.source_tree import parse
-from autodiff_kit.view.subscripts import variable_of
+from autodiff_kit.view.subscripts import ITEMS, variable_of
 
 __all__ = ["COMMUTE", "Written", "augmented"]
 
@@ -125,6 +125,13 @@ class Written:
         names = {str(node.get("variable") or node["name"]) for node in self._nodes}
         return names | {i["variable"] for n in self._nodes for i in n["inputs"] if "variable" in i}
 
+    def ended(self, node: int) -> str:
+        """Return the statement at whose end a node assigns an item, ``x[0] += 1``; or ""."""
+        where = self._nodes[node]["where"]
+        if where is None or self._nodes[node]["op"] not in ITEMS or not self._sources:
+            return ""
+        return self._source(where[0]).ended.get(tuple(where[1:]), "")
+
     def is_operator(self, node: int) -> bool:
         """Return whether the source of a node is an operator between two operands."""
         return isinstance(self._expression(node), ast.BinOp | ast.Compare)
@@ -196,6 +203,7 @@ class _Source(NamedTuple):
     lines: list[bytes]
     expressions: dict[Span, ast.AST]
     items: dict[Span, dict[str, str]]  # of what is unpacked
+    ended: dict[Span, str]  # by the target, statements such as `x[0] += 1`
 
 
 @lru_cache(maxsize=16)  # a lab that follows a slider shows the same source in each picture
@@ -214,6 +222,11 @@ def _read(text: str) -> _Source:
             if isinstance(node, ast.Assign)
             and isinstance(node.value, ast.Call)
             and isinstance(node.targets[0], ast.Tuple | ast.List)
+        },
+        {
+            _span(lines, node.target): ast.unparse(node)
+            for node in nodes
+            if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Subscript)
         },
     )
 

@@ -227,6 +227,8 @@ def test_a_name_that_ends_in_a_digit_of_its_own_is_not_taken_for_another():
 def test_one_name_for_two_tensors_is_told_apart_by_the_op_table():
     tape = recordings.Tape("")
     first, second = tape.leaf("h1", 1.0), tape.leaf("h2", 2.0)
+    for node in tape.data["nodes"]:
+        node["variable"] = "h"
     product = tape.op("mul", first, second, text="h * h")
 
     assert Names(tape.data).name(product) == "h1 * h2"

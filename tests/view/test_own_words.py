@@ -106,3 +106,60 @@ def test_a_numbered_name_is_none_of_the_learners(library: str) -> None:
     assert steps[1].startswith("x2_1 = x1 * 5")
     assert steps[2].startswith("x2_2 = x1 * 2")
     assert steps[3].startswith("x2_3 = x2_2 * x2_1")
+
+
+# -- changes in place ------------------------------------------------------------------------------
+
+Y = "x = torch.ones(3, requires_grad=True)\ny = x * 2\n"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ("y[1] = 5.0", "y[1] = 5. changes y in place: [2., 2., 2.] becomes [2., 5., 2.]."),
+        ("y.mul_(2)", "mul_ changes y in place: [2., 2., 2.] becomes [4., 4., 4.]."),
+    ],
+)
+def test_a_result_that_is_changed_under_no_grad_is_one_with_its_views(
+    change: str, told: str, library: str
+) -> None:
+    source = Y + f"v = y[0]\nwith torch.no_grad():\n    {change}\nz = v * 2\nz.backward()"
+    steps = captions(source, library)
+
+    assert steps[1].startswith("y = x * 2: multiply makes [2., 2., 2.] and saves")
+    assert told in steps
+    assert any(step.startswith("v2 = y[0]: view again makes ") for step in steps)
+    assert not any("__" in step for step in steps)
+    # d/dx of 2 * (2 x)[0]: what was written over under no_grad has no part in it
+    assert steps[-1] == "Backward is done: x.grad is [4., 0., 0.]."
+
+
+@BOTH
+def test_a_change_under_no_grad_is_told_of_the_views_by_the_statement(library: str) -> None:
+    source = Y + "v = y[1]\nwith torch.no_grad():\n    y[1] = 5.0\nz = v * 2"
+
+    assert "y[1] = 5. changes v1 in place: 2. becomes 5." in captions(source, library)
+
+
+@BOTH
+def test_an_item_that_is_changed_by_an_operator_is_told_as_it_is_written(library: str) -> None:
+    steps = captions("x = torch.ones(2, 2, requires_grad=True)\nb = x * 2\nb[1] *= b[0]", library)
+
+    assert any(step.startswith("b2, changed by b1[1] *= b1[0]: ") for step in steps)
+    assert any(step.startswith("b3, at the end of b[1] *= b[0]: assign makes ") for step in steps)
+    seen_again = [step for step in steps if ": view again makes " in step]
+    assert seen_again
+    assert not any("written" in step for step in seen_again)
+
+
+@BOTH
+def test_the_end_of_an_operator_on_an_item_of_a_leaf_changes_nothing_again(library: str) -> None:
+    source = "w = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    w[0] -= 0.5"
+    steps = captions(source, library)
+
+    assert [step for step in steps if "changes w in place" in step] == [
+        "-= changes w in place: [1., 1.] becomes [0.5, 1.]."
+    ]
+    assert steps[-1].startswith("End of w[0] -= 0.5: assign makes [0.5, 1.].")
+    assert steps[1].startswith("w[0]: pick makes 1.")
