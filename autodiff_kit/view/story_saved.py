@@ -15,7 +15,7 @@ from copy import deepcopy
 from autodiff_kit.record.events import Backward, Modified
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
-from autodiff_kit.view.words import ordinal
+from autodiff_kit.view.words import listed, ordinal
 
 __all__ = ["changed", "twice"]
 
@@ -170,14 +170,27 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
     title = f"The graph was freed by the {freeing} backward, and needed by a {failing}"
     ways = f"run the forward code again; or {retain}"
     if first["where"] == passes[-1]["where"]:
-        loop, is_carried = _between(facts, node, first, passes)
-        if is_carried:
+        loop, is_inside = _between(facts, node, first, passes)
+        carried = _carried(facts, first, passes[-1]) if loop else []
+        once = f"call backward once, after the loop: `{facts.text(first['where'])}`"
+        if carried or is_inside:
             title = "An iteration of the loop reaches back into the graph of the iteration before"
-            ways = "cut the graph between the iterations with `.detach()`, or call backward once, "
-            ways += "at the end"
+            roots = {facts.base(facts.name(root)) for root in first["roots"]}
+            named = listed(f"`{name} = {name}.detach()`" for name in carried if name)
+            cut = f"cut the graph at the end of each iteration: {named or '`.detach()`'}"
+            if "retain_graph" in facts.text(first["where"]):  # it is kept on purpose
+                ways = retain
+            elif roots & {*carried}:  # `total = total + loss`
+                ways = f"{once}; or {cut}"
+            elif not is_inside:  # without what is before the loop, there is no path to a leaf
+                ways = f"add up what you call backward on, and {once}; or {retain}"
+            else:
+                ways = f"{cut}; or add up what you call backward on, and {once}"
         elif loop:
             title = "The graph is made once, before the loop, and each iteration needs it"
-            ways = f"compute `{facts.titled(node)}` inside the loop; or {retain}"
+            name = facts.base(facts.nodes[node]["name"] or "")
+            line = f"{name} = {facts.nodes[node]['text']}" if name else facts.titled(node)
+            ways = f"compute `{line}` inside the loop; or {retain}"
     elif first["roots"] != passes[-1]["roots"]:
         a, b = (facts.name(p["roots"][0]) for p in (first, passes[-1]))
         if a.isidentifier() and b.isidentifier() and facts.text(first["where"]).endswith("()"):
@@ -186,6 +199,35 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
             chapters[0] = Chapter(words, chapters[0].node, chapters[0].where)
             ways = f"call backward once for both: `({a} + {b}).backward()`"
     return title, chapters, ways
+
+
+def _carried(facts: Facts, first: Backward, last: Backward) -> list[str]:
+    """Return the variables that bring a graph from one iteration to that of the last pass."""
+    scopes = facts.recording["scopes"]
+
+    def iterations(scope: int | None) -> list[int]:
+        numbers = []
+        while scope is not None:
+            numbers += [scope] if scopes[scope]["kind"] == "iteration" else []
+            scope = scopes[scope]["parent"]
+        return numbers
+
+    own, before = iterations(last["scope"]), iterations(first["scope"])
+    new = {scope for scope in own if scope not in before}
+    names: dict[str, None] = {}
+    waiting, visited = [*last["roots"]], set(last["roots"])
+    while waiting:
+        for source in facts.nodes[waiting.pop()]["inputs"]:
+            record = facts.nodes[source["node"]] if "node" in source else None
+            if record is None or record["id"] in visited or not record["recorded"]:
+                continue
+            visited.add(record["id"])
+            at = iterations(record["scope"])
+            if not new.isdisjoint(at):
+                waiting.append(record["id"])
+            elif record["kind"] == "op" and not {*at} <= {*own}:
+                names[facts.base(record["name"] or "")] = None
+    return [*names]
 
 
 def _visits(facts: Facts, node: int, end: int | None = None) -> int:

@@ -324,6 +324,11 @@ def test_all_of_it_can_be_read_as_text() -> None:
 GRAD = V + "y = v ** 3\n"
 UPDATE = "w = torch.tensor(1., requires_grad=True)\nfor i in range(2):\n"
 
+STATE = "h = torch.tensor(1.)\nfor i in range(3):\n    h = h * x\n    loss = h ** 2\n"
+SUM = "total = torch.tensor(0.)\nfor i in range(3):\n    total = total + (x - i) ** 2\n"
+POINT = "p = x * 2\nfor i in range(3):\n    g, = torch.autograd.grad(p * p, p)\n"
+POINT += "    p = p - 0.1 * g\n    loss = p ** 2\n"
+
 # name: (program, asked for, what stands in the mend and in the mended program, that program)
 ADVICE: dict[str, tuple[str, str | None, str, str]] = {
     "grad of grad": (
@@ -361,6 +366,20 @@ ADVICE: dict[str, tuple[str, str | None, str, str]] = {
         X + "c = x * x\nfor t in range(3):\n    loss = c * t\n    loss.backward()", None,
         "c = x * x",
         X + "for t in range(3):\n    c = x * x\n    loss = c * t\n    loss.backward()"),
+    "a state from iteration to iteration": (
+        X + STATE + "    loss.backward()", None, "h = h.detach()",
+        X + STATE + "    loss.backward()\n    h = h.detach()"),
+    "a sum from iteration to iteration": (
+        X + SUM + "    total.backward()", None, "once, after the loop: `total.backward()`",
+        X + SUM + "total.backward()"),
+    "kept on purpose": (
+        X + STATE + "    loss.backward(retain_graph=i < 1)", None,
+        "let the first backward retain what was saved: `loss.backward(retain_graph=True)`",
+        X + STATE + "    loss.backward(retain_graph=True)"),
+    "steps from a point before the loop": (
+        X + POINT + "    loss.backward()", None,
+        "let the second backward retain what was saved: `loss.backward(retain_graph=True)`",
+        X + POINT + "    loss.backward(retain_graph=True)"),
     "seed": (
         V + "y = v * v\ny.backward(torch.ones(2))\ny.backward(torch.ones(2))", None,
         "y.backward(torch.ones(2), retain_graph=True)",
@@ -589,6 +608,9 @@ def test_a_loop_is_blamed_only_for_what_it_has_made() -> None:
 
     assert "iteration before" not in str(before)
     assert "detach" not in before.fix
+    steps = told(ADVICE["steps from a point before the loop"][0])
+    assert "detach" not in steps.fix  # without p, no path leads to x
+    assert "x * 2" not in steps.fix  # nor is that in the loop
     assert "iteration before" in carried.title
 
 
