@@ -86,6 +86,12 @@ class Names(dict[int, str]):
         (place, _, frame), self.doubt = self.doubt, None
         name, number = place.name or "", place.number
         (value,) = look_up(frame, (name,)) if name.isidentifier() else (None,)
+        if isinstance(value, list | tuple):  # `parts = x.split(1)`
+            for i, part in enumerate(value):
+                if isinstance(part, self._kind) and (at := find(part)) is not None:
+                    if self.get(at) == name:
+                        del self[at]
+                    self.setdefault(at, f"{name}[{i}]")
         holder = find(value) if isinstance(value, self._kind) else None
         if holder is not None and holder != number and self.get(number) == name:
             del self[number]  # such as the comparison in `y = max(a, b)`

@@ -197,6 +197,7 @@ class _Recorder(KitBackward):
                 numbers[node.number] = number
             else:
                 others = self._outputs.get(whole.number)  # outputs of the same node
+                entry["params"] = {"index": node.output_nr} | entry["params"]
                 if others:
                     entry["part_of"] = min(others.values())
                 self._remember(node, number)

@@ -91,9 +91,19 @@ class TorchFunctions(TorchBackward):
             self._applied.append((frame, name, place, scope))
 
     def _add_function(self, tensor: Any, node: Any, scope: int) -> int:
-        """Note the op of a Function of the learner's, when its result is first used."""
+        """Note the op of a Function of the learner's, when one of its results is first used."""
         name = node.name().removesuffix("Backward")
         op = "checkpoint" if name == "CheckpointFunction" else name
+        with self.at_work:
+            known = node.metadata.get(self._key)
+        if known is not None:  # another result, which is held only now
+            first = self._nodes[min(known.values())]
+            at, params = (self._sources.nowhere, 0), {"index": tensor.output_nr}
+            number = self._put(op, first["inputs"], params, tensor, at)
+            for key in ("text", "where", "scope"):
+                self._nodes[number][key] = first[key]  # type: ignore[literal-required]
+            self._meet_output(tensor, node, number)
+            return number
         noted = [i for i, (_, known, _, _) in enumerate(self._applied) if known == name]
         place, at = (self._sources.nowhere, scope)
         if noted:
@@ -107,26 +117,25 @@ class TorchFunctions(TorchBackward):
                 source = numbers.get(index, next(iter(numbers.values())))
                 inputs.append({"arg": f"inputs[{len(inputs)}]", "node": source})
         self.recording.ops.setdefault(op, unknown(op, ["inputs"]))
-        number = self._put(op, inputs, {}, tensor, (place, at))
-        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
-        if place.name is not None or place.returned:
-            self._names.name_result(number, place, at)
-        entry = self._nodes[number]
+        results = self._results_of(node)
+        results[tensor.output_nr] = tensor
+        for index in sorted(results):
+            params = {"index": index} if len(results) > 1 or index else {}
+            number = self._put(op, inputs, params, results[index], (place, at))
+            name = place.parts[index] if index < len(place.parts) else ""
+            if name:
+                self._names[number] = name
+            elif place.name is not None or place.returned:
+                self._names.name_result(number, place, at)
+            self._meet_output(results[index], node, number)
         with self.at_work:
-            entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
-            entry.pop("mode", None)
-            known = node.metadata.get(self._key)
-            if known is not None:  # another result of the same node
-                entry["part_of"] = min(known.values())
-                known[tensor.output_nr] = number
-                return number
-            node.metadata[self._key] = {tensor.output_nr: number}
+            numbers = node.metadata[self._key]
             try:
                 tensors = node.saved_tensors
             except RuntimeError:
                 tensors = ()
             readers = [i["arg"].split("[")[0] for i in inputs][:1]
-            entry["saved"] = [
+            self._nodes[min(numbers.values())]["saved"] = [
                 {
                     "name": f"saved_tensors[{i}]",
                     "for": readers,
@@ -136,4 +145,26 @@ class TorchFunctions(TorchBackward):
                 if t is not None and readers
             ]
             self._hook(node)
-        return number
+        return int(numbers[tensor.output_nr])
+
+    def _meet_output(self, tensor: Any, node: Any, number: int) -> None:
+        entry = self._nodes[number]
+        self._tensors[id(tensor)] = (weakref.ref(tensor), number)
+        with self.at_work:
+            entry["grad_fn"], entry["recorded"], entry["requires_grad"] = node.name(), True, True
+            entry.pop("mode", None)
+            numbers = node.metadata.setdefault(self._key, {})
+            if numbers:
+                entry["part_of"] = min(numbers.values())
+            numbers[tensor.output_nr] = number
+
+    def _results_of(self, node: Any) -> dict[int, Any]:
+        """Return what the learner's variables hold of the results of a node, by their places."""
+        results: dict[int, Any] = {}
+        for frame in self._scopes.frames():
+            for value in look(frame).values():
+                for tensor in value if isinstance(value, list | tuple) else [value]:
+                    with self.at_work:
+                        if isinstance(tensor, self._torch.Tensor) and grad_fn_of(tensor) is node:
+                            results[tensor.output_nr] = tensor
+        return results

@@ -87,7 +87,8 @@ def the_source_that_is_lit_is_the_expression_that_ran(program: Run) -> None:
 
 OUR_WORDS = set(
     WORD.findall(
-        "a tensor from before elsewhere, changed by, viewed again, to float32, shape, 's output"
+        "a tensor from before elsewhere, changed by, at the end of, End, viewed again, to float32,"
+        "shape, 's output"
     )
 )
 

@@ -153,7 +153,7 @@ def test_a_copy_of_a_module_is_told_by_its_parameters_and_when_it_is_used(librar
 
 
 VIEWS = {
-    "y[1:] *= 2": {"y3: y2[1:] = y2[1:]"},
+    "y[1:] *= 2": {"y3, at the end of y[1:] *= 2"},
     "row = y[1:]\npart = row[1:]\ny.mul_(3)\nz = part.sum()": {"part2 = y2[1:][1:]"},
     "row = y[0:][1:]\npart = row[1:]\ny.mul_(3)\nz = part.sum()": {"part2 = y2[0:][1:][1:]"},
     "row = y[1:]\ny.mul_(3)\nz = row.sum()": {"row2 = y2[1:]"},

@@ -163,3 +163,57 @@ def test_the_end_of_an_operator_on_an_item_of_a_leaf_changes_nothing_again(libra
     ]
     assert steps[-1].startswith("End of w[0] -= 0.5: assign makes [0.5, 1.].")
     assert steps[1].startswith("w[0]: pick makes 1.")
+
+
+# -- several results -------------------------------------------------------------------------------
+
+TWO = """class Two(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2, x * 3
+
+    @staticmethod
+    def backward(ctx, g, h):
+        return 2 * g + 3 * h
+
+
+x = torch.tensor(1.0, requires_grad=True)
+"""
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("source", "results"),
+    [
+        ("p, q = Two.apply(x)\ny = q * 2", "p, q"),
+        ("p, q = Two.apply(x)\ny = p * 2", "p, q"),
+        ("_, q = Two.apply(x)\ny = q * 2", "Two.apply(x)[0], q"),
+        ("both = Two.apply(x)\ny = both[1] * 2", "both[0], both[1]"),
+    ],
+)
+def test_all_results_of_a_function_are_told_whichever_are_used(
+    source: str, results: str, library: str
+) -> None:
+    steps = captions(TWO + source, library)
+
+    assert steps[1].startswith(f"{results} = Two.apply(x): Two makes 2. and 3., 2 outputs")
+
+
+@BOTH
+def test_calls_of_one_function_keep_their_places(library: str) -> None:
+    source = "p, q = Two.apply(x)\na = p * 1\nr, s = Two.apply(a)\nb = q * s\nb.backward()"
+    steps = captions(TWO + source, library)
+
+    assert steps[1].startswith("p, q = Two.apply(x)")
+    assert steps[3].startswith("r, s = Two.apply(a)")
+    # b = 3 x * 3 * 2 x = 18 x ** 2
+    assert steps[-1] == "Backward is done: x.grad is 36."
+
+
+@BOTH
+def test_a_tuple_of_results_gives_them_names_by_their_places(library: str) -> None:
+    source = "x = torch.ones(2, requires_grad=True)\nparts = x.split(1)\ny = parts[0] * parts[1]"
+    steps = captions(source, library)
+
+    assert steps[1].startswith("parts[0], parts[1] = x.split(1): split makes ")
+    assert steps[2].startswith("y = parts[0] * parts[1]: ")

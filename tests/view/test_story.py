@@ -370,15 +370,15 @@ ADVICE: dict[str, tuple[str, str | None, str, str]] = {
         X + STATE + "    loss.backward()", None, "h = h.detach()",
         X + STATE + "    loss.backward()\n    h = h.detach()"),
     "a sum from iteration to iteration": (
-        X + SUM + "    total.backward()", None, "once, after the loop: `total.backward()`",
+        X + SUM + "    total.backward()", None, "total.backward()",
         X + SUM + "total.backward()"),
     "kept on purpose": (
         X + STATE + "    loss.backward(retain_graph=i < 1)", None,
-        "let the first backward retain what was saved: `loss.backward(retain_graph=True)`",
+        "loss.backward(retain_graph=True)",
         X + STATE + "    loss.backward(retain_graph=True)"),
     "steps from a point before the loop": (
         X + POINT + "    loss.backward()", None,
-        "let the second backward retain what was saved: `loss.backward(retain_graph=True)`",
+        "loss.backward(retain_graph=True)",
         X + POINT + "    loss.backward(retain_graph=True)"),
     "seed": (
         V + "y = v * v\ny.backward(torch.ones(2))\ny.backward(torch.ones(2))", None,
