@@ -82,9 +82,12 @@ class KitNotes(Changes):
 
     def _adopt(self, tensor: Tensor, scope: int, origin: int | None = None) -> int:
         reference, number = self._origins.get(id(tensor), (nothing, -1))
-        return super()._adopt(
-            tensor, scope, number if reference() is tensor and origin is None else origin
-        )
+        if reference() is not tensor or origin is not None:
+            return super()._adopt(tensor, scope, origin)
+        copy = super()._adopt(tensor, scope, number)
+        if number in self._names:
+            self._names.setdefault(copy, self._names[number])
+        return copy
 
     def _add_leaf(self, tensor: Tensor, scope: int, place: Place | None) -> int:
         grad_fn = tensor.grad_fn

@@ -126,7 +126,7 @@ class Names(dict[int, str]):
         texts = place.operands
         if frame is None or not any(texts):
             return
-        variables: dict[int, str] = {}
+        variables: dict[int, list[str]] = {}
         numbers = [find(x) if isinstance(x, self._kind) else None for x in inputs]
         nameless = [n is not None and n not in self for n in numbers]
         is_spread = place.calls_back or len(inputs) > len(texts)  # an operand is a list of them
@@ -144,8 +144,8 @@ class Names(dict[int, str]):
             text = next((text for text, value in values.items() if value is tensor), "")
             if number in self:
                 held = [t for t, value in values.items() if value is tensor and t != self[number]]
-                if held and held[0].isidentifier():
-                    variables[number] = held[0]
+                if names_here := [t for t in held if t.isidentifier()]:
+                    variables[number] = names_here
                 continue
             items = (text + at for text, value in values.items() if (at := _item(value, tensor)))
             text = text or next(items, "")
@@ -158,14 +158,15 @@ class Names(dict[int, str]):
                 elif scopes.has_seen(node["scope"]) or scopes.is_recursive():
                     self[number] = text
                 else:
-                    variables[number] = text
-            elif text and is_leaf:  # params[i] is called params[0]
+                    variables[number] = [text]
+            elif text and (is_leaf or node["op"] == "unbind"):  # params[i] is called params[0]
                 self[number] = _INDEX.sub(
                     lambda m: f"[{known[m[1]]!r}]" if type(known[m[1]]) is int else m[0], text
                 )
         for source in sources:
             if "node" in source and source["node"] in variables:
-                source["variable"] = variables[source["node"]]
+                held = variables[source["node"]]
+                source["variable"] = held[0] if len(held) == 1 else held.pop(0)
 
     def as_written(
         self, place: Place, tensors: Sequence[Any], frame: FrameType | None
@@ -231,7 +232,7 @@ class Names(dict[int, str]):
             if number < len(self._nodes):
                 by_name.setdefault(name, []).append(number)
         for name, numbers in by_name.items():
-            if name.endswith(".grad"):  # which one is there then is told step by step
+            if name.endswith((".grad", ".data")):  # which one is there then is told step by step
                 for number in numbers:
                     self._nodes[number]["name"] = name
                 continue

@@ -211,9 +211,9 @@ class _Recorder(KitBackward):
             entry["text"] = place.text_of(op.name, is_bool=out._array.dtype.kind == "b")
         if is_own and (place.name is not None or place.returned):
             names.name_result(number, place, scope)
-        if op.name == "pick" and (before := self._seen_before()) is not None:
+        if op.name == "pick" and (view := self._seen_before()) is not None:
             self._nodes.append(entry)
-            self._look_again(before, number)
+            self._look_again(view, number)
             self._nodes.pop()
         if op.name == "put" and sources and sources[0].get("node") in names:
             names[number] = names[sources[0]["node"]]  # the base of a view, after a change

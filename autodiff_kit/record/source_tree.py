@@ -26,6 +26,7 @@ __all__ = [
     "source_of",
 ]
 
+_CHAIN = re.compile(r"(?<=[\w)\]]) \.(?=[^\W\d])")  # of calls, each on a line of its own
 _MAGIC_LINE = re.compile(r"^([ \t]*)(?:[\w, ]*= *)?[%!].*$", re.MULTILINE)
 Span = tuple[int, int, int, int]  # line, column, end line, end column; columns count bytes
 
@@ -319,7 +320,8 @@ class Source:
                 return ast.unparse(tree)
             except SyntaxError:
                 pass
-        return " ".join(" ".join(lines).split())
+        text = " ".join(" ".join(lines).split())
+        return text if len(lines) == 1 else _CHAIN.sub(".", text)
 
 
 @lru_cache(maxsize=32)

@@ -98,10 +98,14 @@ class TorchFunctions(TorchBackward):
             known = node.metadata.get(self._key)
         if known is not None:  # another result, which is held only now
             first = self._nodes[min(known.values())]
-            at, params = (self._sources.nowhere, 0), {"index": tensor.output_nr}
-            number = self._put(op, first["inputs"], params, tensor, at)
-            for key in ("text", "where", "scope"):
-                self._nodes[number][key] = first[key]  # type: ignore[literal-required]
+            params = {"index": tensor.output_nr}
+            number = self._put(op, first["inputs"], params, tensor, (self._sources.nowhere, 0))
+            entry = self._nodes[number]
+            entry["text"], entry["where"], entry["scope"] = (
+                first["text"],
+                first["where"],
+                first["scope"],
+            )
             self._meet_output(tensor, node, number)
             return number
         noted = [i for i, (_, known, _, _) in enumerate(self._applied) if known == name]

@@ -293,7 +293,7 @@ class Names:
         text = from_base(record, self._nodes, tidy(self._own_text(record)))
         if is_assigned(record):
             text = tidy(" ".join(str(record["text"]).split()))
-        if record["kind"] == "leaf" or len(text) > 4 * NAME:
+        if not record["op"] or len(text) > 4 * NAME:
             return text
         numbered = self._numbered(node, text, 0)
         for name in _bound_in(text):  # `w` of sum(w * w for w in ws) is all of them in turn
@@ -360,8 +360,10 @@ class Names:
         """
         numbered_names: dict[str, str | None] = {}
         words = set(_IDENTIFIER.findall(text))
-        inputs = {i["node"]: i for i in self._nodes[node].get("inputs", ()) if "node" in i}
-        for source, operand in inputs.items():
+        for operand in self._nodes[node].get("inputs", ()):
+            if "node" not in operand:
+                continue
+            source = operand["node"]
             record = self._nodes[source]
             name, inner = record["name"], str(record["text"])
             variable = operand.get("variable", "")

@@ -22,6 +22,7 @@ from autodiff_kit.record.events import (
     SourceRecord,
 )
 from autodiff_kit.record.source_tree import parse
+from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.subscripts import ITEMS, variable_of
 
 __all__ = ["COMMUTE", "Written", "augmented"]
@@ -111,6 +112,8 @@ class Written:
             for k, part in enumerate(parts)
             if k not in taken and ast.unparse(part) not in variables
         ]
+        if any(isinstance(part, ast.Constant) for part in free):
+            return None  # that is the number; another part is a tensor that is known by no name
         if len(free) > 1:  # of `ts[0] * scale` the tensor is called `a`
             words = [part for part in free if isinstance(part, ast.Name)]
             free = [part for part in words if part.id not in self._tensors]
@@ -268,7 +271,11 @@ def augmented(source: str, text: str) -> str:
     """
     sign = _AUGMENTED.match(" ".join(source.split()))
     target, operator, value = text.partition(f" {sign[1]} ") if sign else ("", "", "")
-    return f"{target}{operator[:-1]}= {value}" if value and target.isidentifier() else ""
+    return f"{target}{operator[:-1]}= {value}" if value and _is_target(target) else ""
+
+
+def _is_target(text: str) -> bool:
+    return isinstance(getattr(parsed(text), "ctx", None), ast.Load) and text[-1] != "]"
 
 
 _AUGMENTED = re.compile(r"[\w.]+\s*(\*\*|//|[-+*/%@])=[^=]")

@@ -217,3 +217,42 @@ def test_a_tuple_of_results_gives_them_names_by_their_places(library: str) -> No
 
     assert steps[1].startswith("parts[0], parts[1] = x.split(1): split makes ")
     assert steps[2].startswith("y = parts[0] * parts[1]: ")
+
+
+# -- as it is written ------------------------------------------------------------------------------
+
+XG = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("y = (x\n     .exp()\n     .sum())", "y = x.exp().sum(): sum makes "),
+        ("def f(a, b):\n    return a * b\ny = f(x, x)", "y = x * x: multiply makes [1., 4., 9.]"),
+        ("a, *rest = x", "a, rest[0], rest[1] = unbind(x): "),
+        ("p = x\np.data -= 1", "p.data: x.data -= 1: subtract makes [0., 1., 2.]."),
+    ],
+    ids=["a chain", "one tensor twice", "the rest", ".data"],
+)
+def test_a_result_is_told_as_it_is_written(source: str, told: str, library: str) -> None:
+    if "rest" in source:
+        source += "\ny = a * rest[0] * rest[1]"
+
+    assert any(step.startswith(told) for step in captions(XG + source, library))
+
+
+@BOTH
+def test_what_a_leaf_was_made_of_has_its_numbers(library: str) -> None:
+    source = "x = torch.tensor(1.0, requires_grad=True)\ny = x * x\n"
+    source += "x = (x - y).detach().requires_grad_()\nz = x * 2"
+    steps = captions(source, library)
+
+    assert any("is a leaf: (x1 - y).detach(), without a history" in step for step in steps)
+
+
+@pytest.mark.parametrize("library", ["PyTorch"])
+def test_a_tensor_of_a_transform_is_not_told_as_the_number_beside_it(library: str) -> None:
+    steps = captions(XG + "y = torch.func.grad(lambda t: (t ** 3).sum())(x)", library)
+
+    assert not any("t is 3" in step for step in steps)
