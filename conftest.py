@@ -9,6 +9,7 @@ Tests marked ``gate`` are proofs that take minutes: they run with ``ADK_REQUIRE_
 import atexit
 import gc
 import importlib.util
+import inspect
 import os
 import re
 import shutil
@@ -17,13 +18,14 @@ import tempfile
 from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from functools import cache
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.doctest import DoctestModule
 
-from tests import rows, warm_kernels
+from tests import rows, sources, warm_kernels
 from tests.gate import IN_THE_GATE
 
 # What reads notebooks checks them with jsonschema, which would first build a grammar for each kind
@@ -56,6 +58,9 @@ SHARING = {
     "tests/browser": re.compile(r"tests/browser/"),
     "sources": re.compile(r"tests/test_(layers|contributing|errors|language|reading_path)\.py"),
 }
+
+# Two processes that read all tests in the same order would compile each file at the same time.
+_BACKWARDS = bool(int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2)
 
 # Where the kit remembers which lessons were opened last; the tests must not write the user's own.
 if "ADK_HOME" not in os.environ:
@@ -117,6 +122,47 @@ def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
     return collectors
 
 
+def pytest_sessionstart() -> None:
+    """Compile the kit, where that has not been done: each process begins at its end of the list."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        for path in sources.MODULES[:: -1 if _BACKWARDS else 1]:
+            if not Path(importlib.util.cache_from_source(str(path))).exists():
+                SourceFileLoader(sources.name_of(path), str(path)).get_code(sources.name_of(path))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector: pytest.Collector) -> Generator[None, Any, Any]:
+    """Find the last tests first in every other process: they share the work of compiling them."""
+    report: pytest.CollectReport = yield
+    if _BACKWARDS and isinstance(collector, pytest.Session | pytest.Directory):
+        report.result.reverse()
+    return report
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: Any) -> Any:
+    """Let one test go through the rows of a table, as ``tests/rows.py`` says.
+
+    Processes then tell each other of half as many tests.
+    """
+    if not rows.TOGETHER or not isinstance(collector, pytest.Module) or not inspect.isfunction(obj):
+        return None
+
+    def is_shared(names: set[str]) -> bool:
+        fixtures = collector.session._fixturemanager.getfixtureinfo(collector, obj, cls=None)
+        others = [f[-1] for n, f in fixtures.name2fixturedefs.items() if n not in names]
+        return "request" not in fixtures.argnames and not any(
+            fixture.scope == "function" or names & {*fixture.argnames} for fixture in others
+        )
+
+    test = rows.with_all_rows(obj, is_shared)
+    if test is obj:
+        return None
+    setattr(collector.obj, name, test)
+    return collector.ihook.pytest_pycollect_makeitem(collector=collector, name=name, obj=test)
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     missing = _missing()
     for item in items:
@@ -127,7 +173,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         for marker, reason in missing.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))
-    items.sort(key=_turn)
+    items.sort(key=lambda item: (_turn(item), item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests import rows
-from tests.rows import for_each
+from tests.rows import for_each, with_all_rows
 
 TABLE = [pytest.param(1, "a", id="first"), (2, "b"), (3, "c")]
 
@@ -64,3 +64,36 @@ def test_where_a_file_is_named_a_row_is_a_test(request: pytest.FixtureRequest) -
 
     marks = [mark.name for mark in getattr(test, "pytestmark", [])]
     assert marks == ([] if rows.TOGETHER else ["parametrize"])
+
+
+def test_a_parametrised_test_goes_through_its_rows_where_they_share_all_fixtures() -> None:
+    seen = []
+    asked = []
+
+    @pytest.mark.parametrize(("letter", "sign"), [("a", "+"), ("b", "-")])
+    @pytest.mark.parametrize("number", [1, 2])
+    def test(number: int, letter: str, sign: str) -> None:
+        seen.append((number, letter, sign))
+
+    def is_shared(names: set[str]) -> bool:
+        asked.append(names)
+        return len(asked) > 1
+
+    assert with_all_rows(test, is_shared) is test
+    with_all_rows(test, is_shared)()
+    assert asked == [{"number", "letter", "sign"}] * 2
+    assert sorted(seen) == [(1, "a", "+"), (1, "b", "-"), (2, "a", "+"), (2, "b", "-")]
+
+
+def test_a_table_stays_where_a_row_has_a_mark_of_its_own() -> None:
+    seen = []
+
+    @pytest.mark.parametrize("library", ["kit", pytest.param("torch", marks=pytest.mark.parity)])
+    @pytest.mark.parametrize("number", [1, 2])
+    def test(number: int, library: str) -> None:
+        seen.append((number, library))
+
+    merged = with_all_rows(test, lambda names: names == {"number"})
+    assert [mark.args[0] for mark in merged.pytestmark] == ["library"]
+    merged(library="kit")
+    assert seen == [(1, "kit"), (2, "kit")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -47,10 +47,12 @@ INTERNAL = re.compile(
 )
 
 
-@pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "FEWEST", 1)
-    monkeypatch.setattr(measuring, "MOST", 1)
+@pytest.fixture(autouse=True, scope="module")
+def quick() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(measuring, "FEWEST", 1)
+        monkeypatch.setattr(measuring, "MOST", 1)
+        yield
 
 
 def told(lab: Any) -> str:
