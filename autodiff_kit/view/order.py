@@ -179,8 +179,10 @@ def _gain(left: list[int], right: list[int]) -> int:
     """Count the crossings that vanish when two items with these sorted ends change places."""
     if not left or not right:
         return 0
-    if len(left) == len(right) == 1:
-        return (left[0] > right[0]) - (left[0] < right[0])
+    if left[-1] < right[0]:  # all would cross
+        return -len(left) * len(right)
+    if right[-1] < left[0]:  # all do cross
+        return len(left) * len(right)
     return sum([bisect_left(right, p) + bisect_right(right, p) - len(right) for p in left])
 
 
