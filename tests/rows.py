@@ -44,6 +44,10 @@ def _in_a_loop(arguments: tuple[str, ...], rows: Iterable[Any], test: Test) -> T
             except (Exception, pytest.fail.Exception, pytest.skip.Exception) as error:
                 error.add_note(f"The row: {row.id or row.values}")
                 failures.append(error)
+        if len(failures) == len(sets) and all(
+            isinstance(e, pytest.skip.Exception) for e in failures
+        ):
+            raise failures[0]  # what is missing is missing for all
         if failures:
             raise failures[0] if len(failures) == 1 else BaseExceptionGroup("Rows", failures)
 

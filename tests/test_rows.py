@@ -58,6 +58,17 @@ def test_each_row_that_fails_is_named_and_one_that_is_skipped_fails(outcome: Any
     ]
 
 
+@pytest.mark.usefixtures("together")
+def test_where_all_rows_are_skipped_the_test_is() -> None:
+    @for_each("first", [1, 2])
+    @for_each("second", [3, 4])
+    def test(first: int, second: int) -> None:
+        pytest.skip("because")
+
+    with pytest.raises(pytest.skip.Exception, match="because"):
+        test()
+
+
 def test_where_a_file_is_named_a_row_is_a_test(request: pytest.FixtureRequest) -> None:
     @for_each("letter", ["a", "b"])
     def test(letter: str) -> None: ...
