@@ -254,7 +254,7 @@ def nan_to_num(
         return x.copy()
     nan = 0.0 if nan is None else nan
     copy = np.positive(x)  # which lies in memory as results do
-    return scalar_if_0d(np.nan_to_num(copy, copy=False, nan=nan, posinf=posinf, neginf=neginf))
+    return scalar_if_0d(np.nan_to_num(copy, nan=nan, posinf=posinf, neginf=neginf))
 
 
 # -- questions: the answers are bool tensors, which have no gradient -------------------------------

@@ -8,6 +8,7 @@ PROGRAMS = {
     "a copy of a part is one node, and numbers lie row by row": [
         *("a = torch.ones(2, 3, requires_grad=True)", "b = a.narrow_copy(1, 1, 2)"),
         *("(b * b).sum().backward()", "c = torch.nan_to_num(torch.ones(3).expand(2, 3))"),
+        *("d = torch.tensor(1.5).nan_to_num()", "d.nan_to_num_()"),
     ],
     "quantiles along a dimension that is counted from the end": [
         "a = torch.arange(12.).reshape(2, 3, 2).sin()",
