@@ -26,6 +26,7 @@ _ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?")
 _PATH = re.compile(r"[^\W\d]\w*(?:\.\w+)*(?:'s output|\.\d+(?:\.\w+)*)")  # of a module
 _DOTTED = re.compile(r"[^\W\d][\w.]*(?:\[[^\[\]]*\])*")
 _ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
+_NUMBER = re.compile(r"-?\d[\d.]*")
 _NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
 
 
@@ -167,7 +168,7 @@ def knows(text: str, names: Mapping[str, str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def decided(rule: str, parameters: tuple[tuple[str, str], ...]) -> str:
-    """Return a rule without what its parameters decide: conditions, and factors of 1.
+    """Return a rule without what its parameters decide: conditions, factors of 1, ``2 - 1``.
 
     Parameters
     ----------
@@ -181,9 +182,12 @@ def decided(rule: str, parameters: tuple[tuple[str, str], ...]) -> str:
     'g * exponent'
     >>> decided("beta * x + alpha * y @ z", (("alpha", "2"), ("beta", "1")))
     'x + alpha * y @ z'
+    >>> power = "g if exponent == 0 else g * (exponent * pow_to_number(x, exponent=exponent - 1))"
+    >>> decided(power, (("exponent", "2"),)), decided(power, (("exponent", "3"),))
+    ('g * (exponent * x)', 'g * (exponent * pow_to_number(x, exponent=2))')
     """
     ones = any(text in ("1", "1.") for _, text in parameters)
-    if not (ones or " if " in rule) or parsed(rule) is None:
+    if not (ones or " if " in rule or " - 1" in rule) or parsed(rule) is None:
         return rule
     tree = _Decided(dict(parameters)).visit(ast.parse(rule, mode="eval"))
     return ast.unparse(tree)
@@ -215,12 +219,30 @@ class _Decided(ast.NodeTransformer):
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)
-        return node.right if isinstance(node.op, ast.Mult) and self.is_one(node.left) else node
+        if isinstance(node.op, ast.Mult) and self.is_one(node.left):
+            return node.right
+        match node:
+            case ast.BinOp(ast.Name(id=name), ast.Sub(), ast.Constant(less)) if self.is_number(
+                name
+            ):
+                less = ast.literal_eval(self.parameters[name]) - less
+                return ast.Constant(int(less) if less == int(less) else less)
+            case ast.BinOp(x, ast.Pow(), ast.Constant(1)):
+                return x
+        return node
 
     def visit_Call(self, node: ast.Call) -> ast.expr:
         self.generic_visit(node)
+        match node:
+            case ast.Call(
+                ast.Name("pow_to_number"), [x], [ast.keyword("exponent", ast.Constant(1))]
+            ):
+                return x
         scales = isinstance(node.func, ast.Name) and node.func.id == "_times"
         return node.args[0] if scales and self.is_one(node.args[1]) else node
+
+    def is_number(self, name: str) -> bool:
+        return _NUMBER.fullmatch(self.parameters.get(name, "")) is not None
 
     def is_one(self, factor: ast.expr) -> bool:
         name = factor.id if isinstance(factor, ast.Name) else ""

@@ -154,7 +154,9 @@ def test_a_condition_that_the_parameters_decide_is_left_out():
     rule = "g * 0 if exponent == 0 else g * (exponent * x ** (exponent - 1))"
 
     assert decided(rule, (("exponent", "0"),)) == "g * 0"
-    assert decided(rule, (("exponent", "2"),)) == "g * (exponent * x ** (exponent - 1))"
+    assert decided(rule, (("exponent", "2"),)) == "g * (exponent * x)"
+    assert decided(rule, (("exponent", "3."),)) == "g * (exponent * x ** 2)"
+    assert decided(rule, (("exponent", "0.5"),)) == "g * (exponent * x ** -0.5)"
 
 
 def test_a_condition_on_a_tensor_stays():
