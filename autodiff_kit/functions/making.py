@@ -79,21 +79,30 @@ def asarray(
     dtype: dtypes.dtype | None = None,
     device: Any = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
-    """Return data as a tensor; ``copy`` says whether memory is shared: None, if possible."""
-    shared = as_tensor(obj, dtype, device)
+    """Return data as a tensor; ``copy`` says whether memory is shared: None, if possible.
+
+    ``requires_grad``: None, as the data do; False for a leaf also of the leaf itself.
+    """
     if copy is False and not isinstance(obj, Tensor | np.ndarray):
         raise error("functions.asarray_without_copy", kind=type(obj).__name__)
-    if copy:
-        shared = shared.detach().clone()
-    elif isinstance(obj, Tensor) and not requires_grad:
-        return shared.detach() if shared.requires_grad else shared
-    if requires_grad:
-        if not shared.is_floating_point():
-            raise error("dtypes.whole_requires_grad")
-        shared.requires_grad = True
-    return shared
+    if requires_grad is None and isinstance(obj, Tensor) and obj.requires_grad:
+        requires_grad = True
+        words = "torch.asarray: unspecified requires_grad now defaults to obj.requires_grad instead"
+        words += " of False. Pass requires_grad=False explicitly to get the old behavior and "
+        warnings.warn(f"{words}silence this warning.", UserWarning, stacklevel=2)
+    out = as_tensor(obj, dtype, device)
+    kinds = [dtypes.tensor_type(getattr(t, "_array", t).dtype) for t in (obj, out) if copy is False]
+    if kinds and kinds[0] != kinds[1]:
+        raise error("functions.asarray_in_dtype", old=kinds[0], new=kinds[1])
+    if requires_grad and not out.is_floating_point():
+        raise error("dtypes.whole_requires_grad")
+    if copy and (out is obj or isinstance(obj, np.ndarray)):
+        out = out.clone()
+    if out.requires_grad != bool(requires_grad):
+        out = out.requires_grad_(not out.requires_grad) if out.is_leaf else out.detach()
+    return out
 
 
 def frombuffer(

@@ -203,3 +203,20 @@ list(torch.nn.ParameterList([1, torch.ones(2), 'a'])[1:].parameters())
 @pytest.mark.parametrize("text", OTHER.strip().split("\n"))
 def test_results_of_other_kinds_are_the_same(text: str) -> None:
     run_both(torch, f"print({text})")
+
+
+@pytest.mark.parametrize("data", ["x", "x * 2", "x.detach()", "i", "np.ones(2)", "[1., 2.]"])
+@pytest.mark.parametrize("dtype", ["", ", dtype=torch.float64", ", dtype=torch.int64"])
+@pytest.mark.parametrize("copy", ["", ", copy=True", ", copy=False"])
+@pytest.mark.parametrize("grad", ["", ", requires_grad=True", ", requires_grad=False"])
+def test_an_array_of_a_tensor_stays_in_its_graph(
+    data: str, dtype: str, copy: str, grad: str
+) -> None:
+    program = f"""
+x = torch.tensor([1., 2.], requires_grad=True)
+i = torch.tensor([1, 2])
+data = {data}
+out = torch.asarray(data{dtype}{copy}{grad})
+print(out, out is data, out.requires_grad, data, x.requires_grad)
+"""
+    run_both(torch, program)
