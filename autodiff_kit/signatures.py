@@ -134,7 +134,7 @@ class _Signature:
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         match param.kind:
             case "int":
-                return whole or (is_tensor and value.ndim == 0)
+                return whole or (is_tensor and value.ndim == 0 and _is_index(value))
             case "tuple of ints" | "optional tuple of ints":
                 return whole or _is_list_of_ints(value) or _is_index(value)
             case "only tuple of ints":

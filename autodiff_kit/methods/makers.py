@@ -152,21 +152,39 @@ def scalable(name: str) -> Any:
 def extreme(name: str) -> Any:
     """Make ``max`` or ``min``: of all, along a dimension, or of two tensors."""
 
-    def method(self: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None) -> Any:
-        other = dim if isinstance(dim, TensorBase) else other
-        if isinstance(dim, tuple | list) or isinstance(keepdim, TensorBase):
+    def method(
+        self: Any,
+        first: Any = None,
+        keepdim: bool | None = None,
+        *,
+        dim: Any = None,
+        other: Any = None,
+    ) -> Any:
+        if first is not None and (dim is not None or other is not None):
             raise TypeError(name)  # the words come from ``signatures.py``
+        if isinstance(first, TensorBase) and keepdim is None:
+            other = first
+        dim = first if dim is None else dim
         if other is not None:
             return getattr(ops, f"{name}imum")(self, other)
+        if isinstance(dim, bool | tuple | list | TensorBase):
+            dim = _one_dim(name, dim)
         refuse_empty(self, name, dim)
         if dim is None:
             return getattr(ops, f"{name}_all")(self)
         along = getattr(ops, f"{name}_dim")
-        return pair_of(name, *along(self, dim=self._dim(dim), keepdim=keepdim))
+        return pair_of(name, *along(self, dim=self._dim(dim), keepdim=bool(keepdim)))
 
     method.__doc__ = "Return the {}est element, (values, indices) along ``dim``, or of two tensors."
     method.__doc__ = method.__doc__.format({"max": "larg", "min": "small"}[name])
     return called(name)(method)
+
+
+def _one_dim(name: str, dim: Any) -> int:
+    """Return the dimension that a 0-d tensor of an integer names; refuse anything else."""
+    if not isinstance(dim, TensorBase) or dim.ndim or dim._array.dtype.kind not in "iu":
+        raise TypeError(name)  # the words come from ``signatures.py``
+    return int(dim._array)
 
 
 @later

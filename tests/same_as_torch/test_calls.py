@@ -264,6 +264,32 @@ def test_a_wrong_call_is_refused_in_pytorchs_words(call: str) -> None:
     assert run_both(torch, f"{GIVEN}{call}").raised is not None
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "dim=d",
+        "axis=d",
+        "dim=d, keepdim=True",
+        "d, True",
+        "d, False",
+        "d",
+        "other=d",
+        "dim=x",
+        "dim=d.float()",
+        "dim=d.reshape(1)",
+        "dim=d > 0",
+        "dim=True",
+        "True",
+        "dim=(0,)",
+    ],
+)
+def test_a_tensor_is_the_dimension_only_where_it_is_called_so(name: str, arguments: str) -> None:
+    program = f"{GIVEN}d = torch.tensor(1)\nx = x.sin()\n"
+    run_both(torch, f"{program}print(x.{name}({arguments}))")
+    run_both(torch, f"{program}print(torch.{name}(x, {arguments}))")
+
+
 _WITH_ARRAYS = """
 x+a x-a x*a x/a x//a x%a x**a x@b a/x x==a a==x np.sqrt(x) np.add(x,x) np.add(x,a) np.isnan(x)
 np.equal(x,x) np.maximum(x,0) np.abs(x) np.clip(x,0,1) np.concatenate([x,x]) np.argmax(x)
