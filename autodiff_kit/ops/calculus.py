@@ -238,7 +238,7 @@ def round_decimals(x: Value, *, decimals: int) -> Value:
 
 
 @op("sign(x)", tex=r"\operatorname{sign} x", node="SgnBackward0")
-@vjp("x", lambda g: zeros_like(g), tex=r"0")
+@vjp("x", lambda g, out, x: zeros_like(g), tex=r"0")  # it saves what complex numbers need
 def sgn(x: Value) -> Value:
     """Return -1, 0 or 1, as ``sign`` does for real numbers."""
     return np.subtract(x > 0, x < 0, dtype=x.dtype) if x.dtype != bool else x

@@ -633,3 +633,16 @@ print(torch.autograd.grad(k[0].sum(), x))
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_views_and_hooks_are_pytorchs(program: str) -> None:
     run_both(torch, FUNCTIONS + program)
+
+
+@pytest.mark.parametrize("change", ["x.add_(1)", "out.add_(1)", "loss.backward()"])
+def test_sgn_saves_what_complex_numbers_would_need(change: str) -> None:
+    program = f"""
+x = torch.ones(2, requires_grad=True) * 1
+out = x.sgn()
+loss = out.sum()
+with torch.no_grad():
+    {change}
+loss.backward()
+"""
+    assert run_both(torch, program).raised is not None
