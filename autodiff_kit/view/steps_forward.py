@@ -49,7 +49,7 @@ class ForwardSteps(Steps):
     def leaf(self, event: Made) -> None:
         """Tell what a leaf holds, and whether it requires a gradient."""
         record = self.nodes[event["node"]]
-        origin = where_made(record)
+        origin = where_made(self.recording, record)
         if record["grad_fn"]:  # not a leaf of the graph, only of what was watched
             name = f"{self.names.name(event['node'])} ({record['grad_fn']})"
             self.add("leaf", event["node"], f"{name} was made {origin}", where=record["where"])

@@ -75,7 +75,7 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
     if record["kind"] == "leaf":
         what = f"result of {record['grad_fn']}" if record["grad_fn"] else "leaf"
         rows.append(["what", f"{what}: a {record['part']}" if record.get("part") else what])
-        if origin := where_made(record):
+        if origin := where_made(recording, record):
             rows.append(["made", origin])
         if "from" in record:
             rows.append(["made", f"by {names.name(record['from'])}, without a history"])
@@ -140,7 +140,7 @@ def _what(recording: RecordingData, box: Box, names: Names) -> str:
         return f"A leaf: a {record['part']}.{needs}"
     kind = f"A result of {record['grad_fn']}" if record["grad_fn"] else "A leaf"
     kind = kind if record["requires_grad"] or record["grad_fn"] else "Data"
-    if origin := where_made(record):
+    if origin := where_made(recording, record):
         return f"{kind}, made {origin}.{needs}"
     return f"{kind} that you made{on}.{needs}"
 
@@ -153,13 +153,17 @@ def line_of(recording: RecordingData, where: Sequence[int] | None) -> str:
     return f" on line {where[1] - 1 + first}"
 
 
-def where_made(record: NodeRecord) -> str:
-    """Return where a leaf comes from, if nothing that was recorded has made it; else ""."""
+def where_made(recording: RecordingData, record: NodeRecord) -> str:
+    """Return where a leaf comes from, if nothing that was recorded has made it; else "".
+
+    Code has no places where Python keeps no text of it, as at its own prompt.
+    """
     if "from" in record:
         return ""
     if record.get("older"):
         return "before the recording"
-    if record["grad_fn"] or (record["where"] is None and not record.get("part")):
+    has_no_place = record["where"] is None and bool(recording["sources"])
+    if record["grad_fn"] or (has_no_place and not record.get("part")):
         return "where the recording could not see it"
     return ""
 

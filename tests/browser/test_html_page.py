@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -658,3 +660,29 @@ def test_on_a_phone_there_is_no_border_to_drag(opened: Any, board: Any) -> None:
     board(page)
 
     assert not page.locator(".adk-divider").is_visible()
+
+
+def test_code_that_python_keeps_no_text_of_is_drawn_all_the_same(
+    desk: Any, board: Any, tmp_path: Path
+) -> None:
+    target = tmp_path / "prompt.html"
+    program = f"""
+import autodiff_kit as torch
+with torch.record() as rec:
+    x = torch.tensor(3., requires_grad=True)
+    (x * x).backward()
+rec.to_html({str(target)!r})
+print(rec.to_text())
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+    page = desk(width=900).page
+
+    page.goto(target.as_uri())
+    seen = board(page)
+
+    words = seen.root.locator(".adk-source-body").inner_text()
+    assert "No code to show: Python keeps no text" in words
+    seen.press("Last step")
+    assert seen.nodes.count() == 2
+    assert "6." in seen.caption
+    assert b"could not see" not in told

@@ -248,7 +248,7 @@ function render({ model, el }) {
     try {
       if (problem) return say(root, problem);
       if (payload.sources.length) shared.sources = payload.sources;
-      else payload.sources = shared.sources;
+      else payload.sources = shared.sources ?? []; // none where Python has kept no text
       const ask = model.send && ((request) => quietly(() => model.send(request)));
       const turn = model.fold ?? ask; // a page has drawn beforehand what it can open
       const fold = turn && ((request) => {

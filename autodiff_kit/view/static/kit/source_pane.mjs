@@ -15,6 +15,10 @@ export function sourcePane(payload, pick) {
   const spans = []; // source -> line -> [{start, element}]
   const sheet = make("div", { class: "adk-lines" }); // as wide as the longest line
   body.append(sheet);
+  if (!payload.sources.length) {
+    const words = "No code to show: Python keeps no text of what is typed at its prompt, or comes from python -c or a pipe.";
+    sheet.append(make("p", { class: "adk-no-source" }, words));
+  }
   const places = new Map(); // element -> [source, line, column]
   const tops = []; // source -> px of its first line, known without asking the browser to lay out
   const wholes = [0]; // px where a line begins
@@ -42,7 +46,7 @@ export function sourcePane(payload, pick) {
     );
     top += lines.length * LINE;
   });
-  const longest = Math.max(...payload.sources.flatMap(({ lines }) => lines.map((line) => [...line].length)));
+  const longest = Math.max(0, ...payload.sources.flatMap(({ lines }) => lines.map((line) => [...line].length)));
 
   body.addEventListener("click", (event) => places.has(event.target) && pick(...places.get(event.target)));
 
