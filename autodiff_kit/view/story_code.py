@@ -114,8 +114,13 @@ class Code:
         ]
         return max(around, key=lambda node: node.lineno, default=None)
 
-    def assigned(self, name: str, before: Where | None = None) -> tuple[int, ast.expr] | None:
-        """Return what a name was given last, in a function that ran: its source, its expression."""
+    def assigned(
+        self, name: str, before: Where | None = None, *, or_added: bool = False
+    ) -> tuple[int, ast.expr] | None:
+        """Return what a name was given last, in a function that ran: its source, its expression.
+
+        ``or_added``: also what was added to it, ``total += x`` or ``losses.append(x)``.
+        """
         assignment: tuple[int, ast.expr] | None = None
         for source, function in sorted(self.ran, key=lambda one: one[0]):
             if before is not None and (
@@ -123,18 +128,31 @@ class Code:
             ):
                 continue
             for node in self.walk(source):
-                if not isinstance(node, ast.Assign) or ast.unparse(node.targets[0]) != name:
+                value = _assigned_by(node, name, or_added=or_added)
+                if value is None:
                     continue
-                is_here = self._function_at(source, node.lineno) is function
-                is_before = before is None or node.lineno < before[1]
+                is_here = self._function_at(source, value.lineno) is function
+                is_before = before is None or value.lineno < before[1]
                 is_later = (
                     assignment is None
                     or assignment[0] != source
-                    or assignment[1].lineno < node.lineno
+                    or assignment[1].lineno < value.lineno
                 )
                 if is_here and is_before and is_later:
-                    assignment = source, node.value
+                    assignment = source, value
         return assignment
+
+
+def _assigned_by(node: ast.AST, name: str, *, or_added: bool) -> ast.expr | None:
+    """Return what a statement gives to a name."""
+    match node:
+        case ast.Assign(targets=[target, *_], value=value) if ast.unparse(target) == name:
+            return value
+        case ast.AugAssign(target=target, value=value) if or_added and ast.unparse(target) == name:
+            return value
+        case ast.Expr(ast.Call(ast.Attribute(of, "append" | "extend"), [value])) if or_added:
+            return value if ast.unparse(of) == name else None
+    return None
 
 
 def span_of(source: int, node: Any) -> Where:

@@ -35,9 +35,10 @@ def find_exit(facts: Facts, node: int) -> Exit | None:
             return written[0], *taken
         waiting = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
         names: set[str] = set()
-        while waiting:  # `a = x.numpy()`, and then `torch.tensor(a)`
+        while waiting:  # `a = x.numpy()` or `a += x.item()`, and then `torch.tensor(a)`
             name = waiting.pop(0)
-            assignment = None if name in names else facts.assigned(name, written[0])
+            is_new = name not in names
+            assignment = facts.assigned(name, written[0], or_added=True) if is_new else None
             names.add(name)
             if assignment is None:
                 continue

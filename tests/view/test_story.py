@@ -408,6 +408,19 @@ ADVICE: dict[str, tuple[str, str | None, str, str]] = {
              X + "y = x * 2\ny.backward()"),
     "float": (X + "y = torch.tensor(float(x) * 2)\ny.backward()", None, "x * 2",
               X + "y = x * 2\ny.backward()"),
+    "numbers added up": (
+        X + "total = 0.\nfor i in range(2):\n    loss = (x - i) ** 2\n    total += loss.item()\n"
+        "torch.tensor(total).backward()", None, "use `loss` itself instead of `loss.item()`",
+        X + "# use `loss` itself instead of `loss.item()`\n"
+        "total = 0.\nfor i in range(2):\n    loss = (x - i) ** 2\n    total += loss\n"
+        "total.backward()"),
+    "a list of numbers": (
+        X + "losses = []\nfor i in range(2):\n    loss = (x - i) ** 2\n"
+        "    losses.append(loss.item())\ntorch.tensor(losses).sum().backward()", None,
+        "use `loss` itself instead of `loss.item()`",
+        X + "# use `loss` itself instead of `loss.item()`\n"
+        "losses = []\nfor i in range(2):\n    loss = (x - i) ** 2\n    losses.append(loss)\n"
+        "torch.stack(losses).sum().backward()"),
     "data": (X + "w = torch.tensor(2., requires_grad=True)\ny = x.data * w\ny.backward()", "x",
              "leave out `data`", X + "# leave out `data`\nw = torch.tensor(2.)\ny = x * w\n"
              "y.backward()"),
