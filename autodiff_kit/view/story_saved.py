@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 from autodiff_kit.record.events import Backward, Modified
+from autodiff_kit.view.labels import word
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
 from autodiff_kit.view.words import listed, ordinal
@@ -28,6 +29,7 @@ NO_OTHER = {  # in-place methods besides which PyTorch has none that returns a n
     *("copy_", "set_", "uniform_", "normal_", "random_", "exponential_", "geometric_", "cauchy_"),
     *("bernoulli_", "log_normal_", "requires_grad_"),
 }
+_WRITES = ("put", "copy_slices")  # nodes of a base, whose view an op has changed in place
 CHANGES = 3  # more changes of one value are not told one by one
 
 
@@ -66,7 +68,10 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
     else:
         return None
     what = "its own result" if arg == "out" else f"`{facts.name(value)}`"
-    title = f"A value that backward needs was changed after {facts.op(node)} had saved it"
+    if len(mine) > now - expected and mine[0]["where"] == facts.nodes[node]["where"]:
+        mine = mine[1:] or mine  # what an op in place has written itself is what it saved
+    op = _op_in_place(facts, node) or facts.op(node)
+    title = f"A value that backward needs was changed after {op} had saved it"
     chapters = [
         Chapter(
             f"`{facts.titled(node)}` saves {what} for its rule: version {expected}.",
@@ -84,7 +89,7 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
         chapters.append(Chapter(f"{how}: version {version}.", change["node"], change["where"]))
     chapters.append(
         Chapter(
-            f"Backward reaches {facts.op(node)}, which needs version {expected}. There is "
+            f"Backward reaches {op}, which needs version {expected}. There is "
             f"only version {now}: the old numbers are gone.",
             node,
             facts.error["where"],
@@ -95,6 +100,18 @@ def changed(facts: Facts, match: re.Match[str]) -> Told | None:
     else:
         fix = f"make a new tensor instead of writing into the old one: {_instead(facts, mine)}"
     return title, chapters, fix
+
+
+def _op_in_place(facts: Facts, node: int) -> str:
+    """Return the op whose result a node writes into a tensor: exp in ``y[1:].exp_()``; else ""."""
+    if facts.nodes[node]["op"] not in _WRITES:
+        return ""
+    where = facts.nodes[node]["where"]
+    for event in facts.events[facts.made(node) + 1 :]:
+        if event["kind"] == "modified" and event["node"] == node and event["where"] == where:
+            how = event["how"]
+            return word(how.rstrip("_")) if not how.startswith("__") else ""
+    return ""
 
 
 def _instead(facts: Facts, changes: Sequence[Modified]) -> str:

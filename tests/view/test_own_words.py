@@ -154,6 +154,43 @@ def test_an_item_that_is_changed_by_an_operator_is_told_as_it_is_written(library
 
 
 @BOTH
+@pytest.mark.parametrize("statement", ["w.t()[1] -= 0.5", "v = w.t(); v[1] -= 0.5"])
+def test_an_item_of_a_view_may_be_changed_under_no_grad(statement: str, library: str) -> None:
+    source = "w = torch.ones(2, 3, requires_grad=True)\nwith torch.no_grad():\n"
+    steps = captions(f"{source}    {statement}\n(w * 2).sum().backward()", library)
+
+    changed = "-= changes w in place: [[1., 1., 1.], [1., 1., 1.]] becomes [[1., 0.5, 1.], "
+    assert f"{changed}[1., 0.5, 1.]]." in steps
+    assert steps[-1] == "Backward is done: w.grad is [[2., 2., 2.], [2., 2., 2.]]."
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("change", "op"), [("y.t().exp_()", "exp"), ("y.sqrt_()", "sqrt"), ("y.t().tanh_()", "tanh")]
+)
+def test_the_op_that_saved_its_result_in_a_view_is_the_one_an_error_tells_of(
+    change: str, op: str, library: str
+) -> None:
+    source = "x = torch.ones(4, requires_grad=True) * 1\ny = x[1:]\ny.mul_(2)\n"
+    source += f"{change}\nx[0] = 7.0\nx.sum().backward()"
+    program = recorded(source, library)
+
+    told = story(program.recording)
+
+    title = f"A value that backward needs was changed after {op} had saved it"
+    assert told is not None
+    assert told.title == title
+    assert program.picture.frames[-1]["caption"].endswith(f"{title}.")
+    # PyTorch's message: "is at version 3; expected version 2 instead"
+    assert [chapter.words.rpartition(": ")[2] for chapter in told.chapters[:2]] == [
+        "version 2.",
+        "version 3.",
+    ]
+    assert "`x[0] = 7.0` writes into the same storage" in told.chapters[1].words
+    assert told.fix.endswith("`x = x.clone()` on the line before `x[0] = 7.0`")
+
+
+@BOTH
 def test_the_end_of_an_operator_on_an_item_of_a_leaf_changes_nothing_again(library: str) -> None:
     source = "w = torch.ones(2, requires_grad=True)\nwith torch.no_grad():\n    w[0] -= 0.5"
     steps = captions(source, library)
