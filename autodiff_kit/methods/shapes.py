@@ -204,7 +204,7 @@ class Shapes:
         return dim % max(count, 1)
 
     def _dims(self: Any, dim: Any) -> Any:
-        if dim is None or dim is EVERY or dim == () or dim == []:
+        if dim is None or dim is EVERY or (isinstance(dim, (tuple, list)) and not dim):
             return tuple(range(self._array.ndim))
         dims = tuple(self._dim(d) for d in (dim if isinstance(dim, tuple | list) else (dim,)))
         for d in dims:

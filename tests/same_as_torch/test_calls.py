@@ -300,6 +300,8 @@ operator.iadd(x.double(),a) operator.isub(x.double(),b) operator.itruediv(x.doub
 operator.ifloordiv(x.double(),a) operator.imod(x.double(),a) operator.imul(x.double(),a)
 operator.ipow(x.double(),a) (x>1)&(a>1) (x>1)|(a>1) (x>1)^(a>1)
 torch.tensor(UserList([1,2])) torch.tensor(array('f',[1,2])) torch.tensor(bytearray(b'ab'))
+x.sum(dim=np.int64(0)) x.count_nonzero(np.int64(0)) x.argmax(np.int64(0)) x.mean(np.int64(0))
+torch.std_mean(x,np.int64(0)) torch.var_mean(x,np.int64(0))
 torch.tensor([memoryview(b'ab'),range(2)]) torch.tensor([Row(),Row()])
 """
 WITH_ARRAYS = _WITH_ARRAYS.split()
