@@ -176,7 +176,8 @@ class Copy:
     def kill(self) -> None:
         """End it at once."""
         if self.poll() is None:
-            os.kill(self.pid, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it may end just now
+                os.kill(self.pid, signal.SIGKILL)
 
 
 @contextlib.contextmanager
