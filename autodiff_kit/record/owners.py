@@ -50,7 +50,9 @@ class Owners:
             path = self._path(module)
         if path is None:
             spaces = [look(frame) | frame.f_globals for frame in frames]
-            models = next(filter(None, (_holders(module, _modules(s)) for s in spaces)), [])
+            inlined = self._inlined(frames)
+            own = [[m for m in _modules(s) if m[0] not in inlined] for s in spaces]
+            models = next(filter(None, (_holders(module, held) for held in own)), [])
             for variable, model in models or [
                 item for s in spaces for item in _holders(module, _listed(s))
             ]:
@@ -62,6 +64,11 @@ class Owners:
         """Return the variables of loops: they hold one module after the other."""
         files = {frame.f_code.co_filename for frame in frames}
         return {name for file in files for name in self._sources.targets(file)}
+
+    def _inlined(self, frames: Sequence[FrameType]) -> set[str]:
+        """Return the variables of comprehensions, which share their frame since Python 3.12."""
+        files = {frame.f_code.co_filename for frame in frames}
+        return {name for file in files for name in self._sources.targets(file, inlined=True)}
 
     def _path(self, module: Module) -> str | None:
         reference, path = self._paths.get(id(module), (None, ""))
@@ -96,9 +103,10 @@ class Owners:
             models = [item for item in _modules(space) if item[0] not in targets]
             if owner := self._look(tensor, models):
                 return owner
-        for space in spaces:
-            if owner := self._look(tensor, _listed(space)) or self._look(tensor, _modules(space)):
-                return owner
+        for held in (_listed, _modules):
+            for space in spaces:
+                if owner := self._look(tensor, held(space)):
+                    return owner
         at_work: list[tuple[str, Module]] = []
         frame_: FrameType | None = sys._getframe(1)
         end = frames[0].f_back if frames else None

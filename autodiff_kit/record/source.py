@@ -129,11 +129,11 @@ class Sources:
             self._codes[id(code)] = _Code(code)
         return self._codes[id(code)].places
 
-    def targets(self, filename: str) -> set[str]:
-        """Return the variables that the loops of a source assign."""
+    def targets(self, filename: str, *, inlined: bool = False) -> set[str]:
+        """Return the variables that the loops of a source assign; or only its comprehensions."""
         source = self._sources.get(filename) or source_of(0, tuple(read_lines(filename)))
         loops = [region for region in source.regions if isinstance(region, Loop)]
-        return {name for loop in loops for name in loop.targets}
+        return {name for loop in loops if loop.frame or not inlined for name in loop.targets}
 
     def place(self, frame: FrameType) -> Place:
         """Return what is known of the instruction at which ``frame`` is."""
