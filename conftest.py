@@ -114,9 +114,15 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
-    """Look for examples in docstrings only in files that have some: the search takes seconds."""
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[None, Any, Any]:
+    """Look for examples in docstrings only in files that have some: the search takes seconds.
+
+    Tests run every notebook, too, the lessons byte for byte: nbval sees them as they are for a
+    learner who has answered nothing. The gate asks for it, and so does ``pytest notebooks``.
+    """
     collectors: list[pytest.Collector] = yield
+    if file_path.suffix == ".ipynb" and not IN_THE_GATE and _is_everything(parent.config):
+        return []
     if file_path.suffix == ".py" and b">>>" not in file_path.read_bytes():
         return [c for c in collectors if not isinstance(c, DoctestModule)]
     return collectors
@@ -167,11 +173,12 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: Any) 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     missing = _missing()
+    providers = sys.modules.get("hypothesis.internal.conjecture.providers")
+    if not IN_THE_GATE and hasattr(providers, "_get_local_constants"):
+        # Hypothesis tries the numbers and texts that it reads in all sources of the kit: to read
+        # them takes seconds, in each process.
+        providers._get_local_constants = lambda: providers._local_constants  # type: ignore
     for item in items:
-        # Tests run every notebook, too, the lessons byte for byte: nbval sees them as they are for
-        # a learner who has answered nothing. `pytest notebooks` asks for it.
-        if item.path.suffix == ".ipynb" and _is_everything(config):
-            item.add_marker("gate")
         for marker, reason in missing.items():
             if item.get_closest_marker(marker):
                 item.add_marker(pytest.mark.skip(reason=reason))

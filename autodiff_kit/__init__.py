@@ -40,7 +40,8 @@ from autodiff_kit.dtypes import (
     uint8,
 )
 from autodiff_kit.function_files import FUNCTIONS as _functions
-from autodiff_kit.late import LOADERS, keep
+from autodiff_kit.late import LOADERS
+from autodiff_kit.lazy import keep
 from autodiff_kit.outside import absent, modules_below
 from autodiff_kit.tensor import Tensor
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import TensorBase, next_number, wrap
-from autodiff_kit.core.memory import writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.observer import installed
+from autodiff_kit.core.versions import writable
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import (
@@ -31,7 +31,13 @@ from autodiff_kit.inplace import (
     store,
     tell,
 )
-from autodiff_kit.overlap import is_repeated, is_same_data, refuse_overlap, refuse_repeated
+from autodiff_kit.overlap import (
+    is_repeated,
+    is_same_data,
+    refuse_overlap,
+    refuse_repeated,
+    warn_of_repeated,
+)
 from autodiff_kit.views import node_of, positions
 
 __all__ = ["assign"]
@@ -133,6 +139,7 @@ def _put(
             number_in(value._array.item(), dtype)  # a number of any type; it must not overflow
         value = _fitting(value, shape, viewed)
     else:
+        warn_of_repeated(own)
         for other in (read, *gather.values()):
             refuse_overlap(own, other, _HOW, strictly=True)
         indices, shape = ops.gathered(own.shape, gather)
@@ -145,6 +152,7 @@ def _put(
     number = next_number()
     if part is tensor and tensor._base is None and (recorded or local.mode.observer is not None):
         places = np.arange(own.size).reshape(own.shape)[indices]
+        places = ops.named_by(places, gather.values())
         result = ops.index_put(as_it_was(tensor), value, positions=places)
         finish(tensor, "__setitem__", result, number, recorded)
         return
@@ -154,7 +162,7 @@ def _put(
         value,
         number,
         recorded,
-        places=lambda base: positions(base, part)[indices],
+        places=lambda base: ops.named_by(positions(base, part)[indices], gather.values()),
         write=lambda: writable(part).__setitem__(indices, value._array.astype(dtype)),
     )
 

@@ -13,7 +13,8 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_kit.errors import error
-from autodiff_kit.late import Later, late
+from autodiff_kit.late import late
+from autodiff_kit.lazy import Later
 from autodiff_kit.signature_texts import OF_METHODS
 
 __all__ = ["check_calls", "checked", "name_methods", "protect_properties", "wrong_call_of"]
@@ -26,15 +27,16 @@ def _signatures() -> Any:
     return signatures
 
 
-def checked(name: str, function: Callable[..., Any], kind: str = "method") -> Any:
+def checked(name: str, function: Callable[..., Any], kind: str = "method", of: str = "") -> Any:
     """Return ``function`` so that it takes NumPy's names, and refuses calls in PyTorch's words.
 
     ``kind``: a ``"method"``; a ``"function"`` of the same name, whose input comes first, as
-    ``input``; or a ``"factory"``.
+    ``input``; or a ``"factory"``. ``of``: the function of which ``name`` is another name.
     """
     if kind == "method" and _takes_a_tensor_only(function):
         return _without_arguments(name, function)
     least = 1 if kind == "method" else 0
+    own_name = of or name
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -42,9 +44,12 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method") -> An
             if kwargs:
                 own = _signatures().renamed(name, kind, kwargs)
                 refuse(args, own, kwargs)
-                if kwargs.get("out") is not None and takes_out(name, kind):
+                if "out" in kwargs and takes_out(own_name, kind):
                     out = kwargs.pop("out")
-                    return late("given_outputs").compute_into(name, call, out, args, kwargs)
+                    if out is not None:
+                        into = late("given_outputs").compute_into
+                        return into(own_name, call, out, args, kwargs)
+                    own.pop("out", None)
                 return function(*args, **own)
             if len(args) > least and len(args) > _bools(function)[0]:
                 refuse(args, kwargs, kwargs)  # to Python a number would do as well
@@ -115,7 +120,7 @@ def check_calls(methods: dict[str, Any]) -> None:
 
 def _checked_method(method: Any, name: str) -> Any:
     if isinstance(method, Later):
-        method = method.made()
+        method = method.make()
     if _PARAMETERS[name] == ")" and hasattr(method, "op"):
         return method  # the function of an op that has no parameters checks its calls itself
     own = checked(name, method)

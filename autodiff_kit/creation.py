@@ -19,7 +19,7 @@ import numpy as np
 from autodiff_kit import dtypes
 from autodiff_kit.calls import checked
 from autodiff_kit.errors import error
-from autodiff_kit.from_data import from_data, from_numpy, made, numpy_type, shape_of_sizes
+from autodiff_kit.from_data import as_int, from_data, from_numpy, made, numpy_type, shape_of_sizes
 from autodiff_kit.operands import check_bool, check_operand
 from autodiff_kit.tensor import Tensor
 
@@ -113,7 +113,10 @@ def full(size: Any, fill_value: Any, *, dtype: Any) -> Any:
         raise error(
             "creation.size_type", name="full", position=1, kind=f"not {type(size).__name__}"
         )
-    if not isinstance(fill_value, int | float | np.generic | Tensor):
+    is_number = isinstance(fill_value, int | float | np.generic)
+    if isinstance(fill_value, Tensor):
+        is_number = not fill_value.ndim and not fill_value.requires_grad
+    if not is_number:
         raise error("creation.fill_value", kind=type(fill_value).__name__)
     if dtype is not None and not isinstance(fill_value, Tensor):
         fill_value = dtypes.number_in(fill_value, dtypes.as_dtype(dtype, "full").numpy)
@@ -190,8 +193,9 @@ def _counted(start: float, step: float, count: int, kind: Any) -> Any:
 @factory
 def linspace(start: float, end: float, steps: int, *, dtype: Any) -> Any:
     """Return ``steps`` numbers from ``start`` to ``end``, both included, equally spaced."""
-    if not hasattr(steps, "__index__") or isinstance(start, str) or isinstance(end, str):
+    if isinstance(start, str) or isinstance(end, str):
         raise TypeError("linspace")  # the words come from ``signatures.py``
+    steps = as_int(steps)
     if steps < 0:
         raise error("creation.negative_steps")
     target = numpy_type("linspace", dtype)
@@ -249,13 +253,20 @@ rand_like = like(rand, "rand_like")
 
 @factory
 def randint(
-    low: int = 0, high: Any = None, size: Any = None, *, generator: Any = None, dtype: Any
+    *ends: Any,
+    low: Any = None,
+    high: Any = None,
+    size: Any = None,
+    generator: Any = None,
+    dtype: Any,
 ) -> Any:
     """Draw integers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
-    if size is None:
-        high, size = None, high
-    if high is None:
-        low, high = 0, low
+    if size is None and ends:
+        *ends, size = ends  # type: ignore[assignment]
+    named = [end for end in (low, high) if end is not None]
+    if len(ends) + len(named) not in (1, 2) or (low is not None and (ends or high is None)):
+        raise TypeError("randint")  # the words come from ``signatures.py``
+    low, high = (0, *ends, *named)[-2:]
     if not isinstance(size, list | tuple) or not (
         hasattr(low, "__index__") and hasattr(high, "__index__")
     ):

@@ -234,6 +234,13 @@ class device:
     def __hash__(self) -> int:
         return hash("cpu")
 
+    def __enter__(self) -> device:
+        """Make what the block makes on this device, as everything is made."""
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        pass
+
 
 class Size(tuple[int, ...]):
     """The shape of a tensor: a tuple of ints that prints as ``torch.Size([2, 3])``."""
@@ -280,4 +287,6 @@ def _size(position: int, value: Any) -> int:
 def full_name(value: Any) -> str:
     """Return the name of a value's type as PyTorch writes it."""
     name = type(value).__name__
-    return f"numpy.{name}" if isinstance(value, np.ndarray | np.generic) else name
+    if isinstance(value, np.ndarray | np.generic):
+        return f"numpy.{name}"
+    return f"torch.{name}" if isinstance(value, dtype | Size) else name

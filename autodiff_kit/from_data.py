@@ -18,7 +18,7 @@ from autodiff_kit.core.versions import on_own_storage
 from autodiff_kit.errors import error, warn_of_arrays, warn_of_scalar
 
 __all__ = ["begin_legacy", "from_data", "from_numpy", "legacy_array", "made", "numpy_type"]
-__all__ += ["checked_sizes", "is_first_size", "shape_of_sizes"]
+__all__ += ["as_int", "checked_sizes", "is_first_size", "is_size", "shape_of_sizes"]
 
 SEQUENCES = (list, tuple, range, deque)
 
@@ -54,6 +54,7 @@ def from_data(name: str, data: Any, dtype: Any) -> Any:
     if isinstance(data, TensorBase):
         return np.array(data._array, dtype=numpy_type(name, dtype, data._array.dtype))
     if isinstance(data, np.ndarray | np.generic):
+        _check_strides(data)
         dtypes.from_numpy_dtype(data.dtype)
         return np.array(data, dtype=numpy_type(name, dtype, data.dtype))
     plain = _plain_array(data)
@@ -69,6 +70,8 @@ def from_data(name: str, data: Any, dtype: Any) -> Any:
     if isinstance(data, list | tuple) and any(isinstance(row, np.ndarray) for row in data):
         warn_of_arrays(stacklevel=_OUTSIDE - 1)
     shape = _shape_of(data)
+    if 0 in shape:  # PyTorch looks at no row then, but for its dtype
+        return np.zeros(shape, numpy_type(name, dtype, None if dtype else _inferred(_kinds(data))))
     items = list(_flattened(data, shape, 0))
     kinds: set[Any] = set()
     for item in items:
@@ -132,7 +135,8 @@ def _shape_of(data: Any) -> tuple[int, ...]:
         data = data[0]
     if shape and isinstance(data, str):
         raise error("creation.text_in_list")
-    return shape if isinstance(data, TensorBase) else shape + np.shape(data)
+    sizes = () if isinstance(data, TensorBase) else np.shape(data)
+    return shape + sizes[: sizes.index(0) + 1 if 0 in sizes else None]
 
 
 def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
@@ -142,6 +146,8 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
             warn_of_scalar(stacklevel=_OUTSIDE + dim)
         array = np.asarray(data._array)
         yield array.flat[0] if array.size == 1 else array  # which the caller refuses
+    elif isinstance(data, (TensorBase, np.ndarray)) and not data.ndim and dim < len(shape):
+        raise error("creation.not_a_sequence")
     elif isinstance(data, TensorBase) and data.ndim:
         yield from _flattened([*data.detach()], shape, dim)  # beside rows that are lists
     elif isinstance(data, np.ndarray) and data.shape == shape[dim:]:
@@ -159,7 +165,7 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
     elif not isinstance(data, int | float | np.generic):
         if isinstance(data, complex):
             raise error("creation.complex")
-        raise error("creation.no_number", kind=type(data).__name__)
+        raise error("creation.no_number", kind=dtypes.full_name(data))
     elif dim < len(shape):
         raise error("creation.not_a_sequence")
     else:
@@ -167,6 +173,17 @@ def _flattened(data: Any, shape: tuple[int, ...], dim: int) -> Iterator[Any]:
 
 
 _OUTSIDE = 5  # from a warning in ``_flattened`` up to the caller of ``tensor``
+
+
+def _kinds(data: Any) -> set[Any]:
+    """Return the types and dtypes in nested lists of any shape; an empty list is one of floats."""
+    if isinstance(data, ARRAYS):
+        return {data.dtype}
+    if isinstance(data, TensorBase):
+        return {data._array.dtype}
+    if isinstance(data, SEQUENCES):
+        return set().union(*map(_kinds, data)) if data else {float}
+    return set(map(type, _flattened(data, (), 0)))
 
 
 def _inferred(kinds: set[Any]) -> Any:
@@ -206,8 +223,7 @@ def from_numpy(array: Any) -> Any:
     """Make a tensor that shares memory with an array."""
     if not isinstance(array, np.ndarray):
         raise error("creation.not_an_array", kind=type(array).__name__)
-    if any(stride < 0 for stride in array.strides):
-        raise error("creation.negative_stride")
+    _check_strides(array)
     kit_type = dtypes.from_numpy_dtype(array.dtype)
     # An equal dtype may be another object: use ours.
     out = wrap(on_own_storage(array.view(kit_type.numpy)))
@@ -218,21 +234,32 @@ def from_numpy(array: Any) -> Any:
     return out
 
 
+def as_int(value: Any) -> int:
+    """Return an integer argument as an int: a 0-d tensor may hold it, and a bool is none."""
+    if isinstance(value, TensorBase):
+        if not value._array.ndim and value._array.dtype.kind in "iu":
+            return int(value._array)
+    elif isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return int(value)
+    raise error("arguments.dim", kind=dtypes.full_name(value))
+
+
 def is_first_size(value: Any) -> bool:
     """Return whether a value can be the first size: an integer, or a tensor that holds one."""
-    return _is_size(value) and not isinstance(value, bool)
+    return is_size(value) and not isinstance(value, bool)
 
 
-def _is_size(value: Any) -> bool:
+def is_size(value: Any) -> bool:
+    """Return whether a value can be a size behind the first one: there a bool counts, too."""
     if isinstance(value, TensorBase):
-        return bool(value._array.size == 1 and value._array.dtype.kind in "iu")
-    return isinstance(value, int | np.integer)
+        return bool(value._array.size == 1 and value._array.dtype.kind in "biu")
+    return isinstance(value, (int, np.integer))
 
 
 def checked_sizes(name: str, argument: str, sizes: tuple[Any, ...]) -> tuple[int, ...]:
     """Return sizes as ints; TypeError where a later one than the first is none."""
     for i, n in enumerate(sizes):
-        if not _is_size(n):
+        if not is_size(n):
             kind = dtypes.full_name(n)
             raise error(
                 "arguments.size_element", name=name, argument=argument, kind=kind, position=i + 1
@@ -257,3 +284,8 @@ def shape_of_sizes(name: str, size: tuple[Any, ...]) -> tuple[int, ...]:
         first = next(n for n in shape if n < 0)
         raise error("shapes.negative_size", size=first, shape=list(shape))
     return shape
+
+
+def _check_strides(array: Any) -> None:
+    if any(stride < 0 for stride in array.strides):
+        raise error("creation.negative_stride")

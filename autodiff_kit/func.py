@@ -25,7 +25,8 @@ from autodiff_kit.outside import absent
 from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.random import Generator, draws_observed
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.trees import Tree, leaves_of, map_leaves, structure_of, tree_like
+from autodiff_kit.trees import Tree, form_of, leaves_of, map_leaves, structure_of, tree_like
+from autodiff_kit.views import require_grad
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp"]
 __all__ += ["linearize", "stack_module_state", "vjp", "vmap"]
@@ -88,7 +89,7 @@ class _Call:
             x = x.clone()  # of a view without a history, which leads nowhere
         x = x.view(x.shape) if x.requires_grad else x.detach()
         if not x.requires_grad:
-            x.requires_grad = True
+            require_grad(x, True, "floating point")
         if x.is_leaf:
             self._own.add(x)
         return x
@@ -171,7 +172,10 @@ def vjp(func: Function, *primals: Tree, has_aux: bool = False) -> Any:
     """Return the output of ``func``, and a function from cotangents to gradients of the inputs."""
     call = _Call(func, primals, {}, tuple(range(len(primals))), has_aux)
 
-    def vjp_fn(*cotangents: Tree) -> Any:
+    def vjp_fn(cotangents: Tree) -> Any:
+        forms = [form_of(tree) for tree in (cotangents, call.out)]
+        if forms[0] != forms[1]:
+            raise error("func.cotangents", cotangents=forms[0], out=forms[1])
         grads = call.grad(call.outs, [*leaves_of(cotangents)])
         return tree_like(call.inputs, map(call.finished, grads))
 
@@ -304,6 +308,8 @@ def jacfwd(
         places = argnums if isinstance(argnums, tuple) else (argnums,)
         for x in leaves_of([args[i] for i in places if i < len(args)]):
             if isinstance(x, Tensor):
+                if not x.is_floating_point():
+                    raise error("func.no_floats", name="primal", dtype=x.dtype)
                 refuse_repeated(x._array)  # PyTorch writes tangents of the same layout
         with draws_observed(_Draws(randomness).note):
             forward = _Forward(func, args, kwargs, argnums, has_aux)

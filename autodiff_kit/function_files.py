@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from itertools import filterfalse
 
-__all__ = ["FILES", "FILE_OF", "FUNCTIONS", "METHODS", "OUTSIDE"]
+__all__ = ["FILES", "FILE_OF", "FUNCTIONS", "METHODS"]
 
 FILES = {
     "arranging": """
@@ -97,28 +97,6 @@ _NO_FUNCTIONS = """
     map_ new new_empty new_full new_ones new_tensor new_zeros normal_ random_ reshape_as
     squeeze_ sum_to_size swapaxes_ t_ transpose_ unfold uniform_ unsqueeze_ view_as
 """
-# Methods and properties that only PyTorch has: these are refused with advice.
-_OUTSIDE = """
-    addbmm_ angle as_strided_ as_strided_scatter as_subclass bfloat16 ccol_indices
-    cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve coalesce col_indices
-    conj_physical conj_physical_ const_data_ptr crow_indices dense_dim dequantize
-    diagonal_scatter dim_order eig float_power_ frexp geqrf grad_dtype hash_tensor i0
-    i0_ igamma igamma_ igammac igammac_ imag index index_reduce index_reduce_ indices
-    int_repr ipu is_coalesced is_conj is_distributed is_ipu is_maia is_meta is_mkldnn
-    is_mps is_mtia is_neg is_nested is_pinned is_quantized is_set_to is_shared
-    is_sparse_csr is_vulkan is_xla is_xpu istft layout lstsq lu lu_solve map2_
-    matrix_exp module_load mtia mvlgamma mvlgamma_ name new_empty_strided nextafter
-    nextafter_ nonzero_static orgqr ormqr pin_memory pinverse polygamma_ prelu put put_
-    q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
-    q_zero_point qr qscheme record_stream reinforce renorm renorm_ resize resize_
-    resize_as resize_as_ resize_as_sparse_ resolve_conj resolve_neg row_indices
-    select_scatter set_ share_memory_ slice_inverse slice_scatter smm solve sparse_dim
-    sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage
-    storage_type svd swapdims_ symeig to_dense to_mkldnn to_padded_tensor to_sparse
-    to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr
-    triangular_solve unsafe_chunk unsafe_split unsafe_split_with_sizes untyped_storage
-    values volatile xpu
-"""
 
 FILE_OF: dict[str, str] = {}
 for _file, _names in FILES.items():
@@ -127,4 +105,3 @@ FUNCTIONS = tuple(filterfalse({*_NO_FUNCTIONS.split()}.__contains__, FILE_OF))
 # What is in ``basic`` are methods of their own: they stand in ``methods/``.
 _APART = {*_NO_METHODS.split(), *FILES["basic"].split()}
 METHODS = tuple(filterfalse(_APART.__contains__, FILE_OF))
-OUTSIDE = _OUTSIDE.split()

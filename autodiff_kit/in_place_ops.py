@@ -15,17 +15,19 @@ __all__ = ["METHODS_IN_PLACE", "InPlaceOp", "in_place_table"]
 # ``x.acos_()`` is made of ``x.acos()``, and so are all methods here.
 _METHODS: dict[str, dict[str, Any]] = {
     """
-    abs_ absolute_ acos_ addcdiv_ addcmul_ addmv_ addr_ arccos_ arcsin_ arctan_ arctan2_ asin_
-    atan_ atan2_ baddbmm_ bitwise_and_ bitwise_left_shift_ bitwise_not_ bitwise_or_
-    bitwise_right_shift_ bitwise_xor_ ceil_ clip_ copysign_ cos_ cosh_ deg2rad_ digamma_
-    divide_ erf_ erfc_ erfinv_ exp_ exp2_ expm1_ fix_ floor_ fmod_ frac_ gcd_ heaviside_
-    hypot_ lcm_ ldexp_ lerp_ lgamma_ log_ log10_ log1p_ log2_ logit_ multiply_ nan_to_num_
+    abs_ absolute_ acos_ addcdiv_ addcmul_ arccos_ arcsin_ arctan_ arctan2_ asin_
+    atan_ atan2_ bitwise_and_ bitwise_left_shift_ bitwise_not_ bitwise_or_
+    bitwise_right_shift_ bitwise_xor_ ceil_ copysign_ cos_ cosh_ deg2rad_ digamma_
+    erf_ erfc_ erfinv_ exp_ exp2_ expm1_ fix_ floor_ fmod_ frac_ gcd_ heaviside_
+    hypot_ lcm_ lerp_ lgamma_ log_ log10_ log1p_ log2_ logit_ nan_to_num_
     neg_ negative_ pow_ rad2deg_ reciprocal_ relu_ remainder_ round_ rsqrt_ sgn_ sigmoid_
-    sign_ sin_ sinc_ sinh_ sqrt_ square_ subtract_ tan_ tanh_ tril_ triu_ true_divide_ trunc_
+    sign_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_
     xlogy_
     """: {},
-    "add_ sub_ mul_ div_ floor_divide_": {"makes_tensors": True},
-    "clamp_ clamp_min_ clamp_max_": {"check": "clamp"},
+    """
+    add_ sub_ mul_ div_ floor_divide_ subtract_ multiply_ divide_ true_divide_
+    """: {"makes_tensors": True},
+    "clamp_ clamp_min_ clamp_max_ clip_": {"check": "clamp"},
     "cumsum_ cumprod_": {"check": "running"},
     "logical_and_ logical_not_ logical_or_ logical_xor_": {"is_recorded": False},
     "acosh_ arccosh_ asinh_ arcsinh_ atanh_ arctanh_": {"has_derivative": False},
@@ -36,6 +38,10 @@ _METHODS: dict[str, dict[str, Any]] = {
     "gt_ greater_": {"compares_as": "Gt"},
     "ge_ greater_equal_": {"compares_as": "Ge"},
     "addmm_": {"compared": 0, "is_matrix_product": True},
+    "addmv_ baddbmm_": {"is_matrix_product": True},
+    "addr_": {"check": "outer"},
+    "ldexp_": {"compared": 0},
+    "tril_ triu_": {"repeats": "always"},
     "masked_fill_": {"compared": 1, "repeats": "always"},
     "masked_scatter_": {"compared": 0},
     "index_add_ scatter_ scatter_add_ scatter_reduce_": {"is_strict": True},
@@ -49,6 +55,7 @@ _METHODS: dict[str, dict[str, Any]] = {
     "index_put_": {
         "is_strict": True,
         "takes_list": True,
+        "repeats": "with a warning",
         "before_memory": "indexing.too_many_put",
     },
 }
@@ -67,7 +74,7 @@ class InPlaceOp:
     """A row of the table: its columns, and what holds for an op that does not say otherwise."""
 
     # What is looked at before the call: "clamp": the types of numbers; "running": a dtype, which
-    # must be the tensor's own.
+    # must be the tensor's own; "outer": the sizes.
     check = ""
     # The history:
     is_recorded = True  # False: PyTorch records nothing
@@ -78,7 +85,7 @@ class InPlaceOp:
     copies = False  # whether it may read just what it writes; integers then have no history
     # The memory:
     repeats = ""  # "always": it may write to an expanded tensor, as it writes the same everywhere;
-    # "numbers": if it is given no tensor
+    # "numbers": if it is given no tensor; "with a warning": PyTorch will refuse it
     compared: int | None = None  # of how many operands the memory is compared; the others are read
     # before anything is written
     is_strict = False  # whether an operand must not even be just the elements that are written

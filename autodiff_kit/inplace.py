@@ -18,23 +18,36 @@ import numpy as np
 from autodiff_kit import ops
 from autodiff_kit.core.base import INFERENCE, TensorBase, next_number, wrap
 from autodiff_kit.core.hooks import move_retained
-from autodiff_kit.core.memory import share, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.node_hooks import OpOfOneNode
 from autodiff_kit.core.op import ACCUMULATE
-from autodiff_kit.core.versions import memory_of, note_change, note_maker
+from autodiff_kit.core.versions import (
+    changes_of,
+    memory_of,
+    note_change,
+    note_maker,
+    share,
+    writable,
+)
 from autodiff_kit.core.view_nodes import DEFAULT, ChangeOfView, Converted, CopySlices
 from autodiff_kit.dtypes import category, result_dtype, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.in_place_ops import InPlaceOp, in_place_table
 from autodiff_kit.ops.checks import NOT_IMPLEMENTED
 from autodiff_kit.ops.saving import may_record, of_whole
-from autodiff_kit.overlap import is_repeated, is_same_data, refuse_overlap, refuse_repeated
+from autodiff_kit.overlap import (
+    is_repeated,
+    is_same_data,
+    refuse_overlap,
+    refuse_repeated,
+    warn_of_repeated,
+)
 from autodiff_kit.views import (
     forget_views,
     has_version,
     is_stale,
+    latest_node,
     node_of,
     positions,
     refusal_of_view,
@@ -47,8 +60,9 @@ __all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell", "wit
 
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
 _BY_KERNELS = {"dtypes.overflow", "indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
-_BY_ARITHMETIC = {"dtypes.bool_alpha", "dtypes.bool_kernel", "dtypes.float_alpha"}
-_BY_ARITHMETIC |= {"dtypes.zero_divisor"}
+_BY_ARITHMETIC = {"dtypes.bool_alpha", "dtypes.float_alpha", "dtypes.zero_divisor"}
+_BY_ARITHMETIC |= {"dtypes.bits_of_floats", "dtypes.bool_kernel", "dtypes.integer_kernel"}
+_BY_ARITHMETIC |= {"functional.whole_numbers"}
 
 
 def change(
@@ -120,7 +134,7 @@ def _answers(x: TensorBase, y: Any, compared: TensorBase, name: str) -> TensorBa
 def _without_derivative(row: Any, how: str) -> Any:
     """Return an op that has no derivative as its in-place twin, whose name its error says."""
 
-    def refuse_derivative(*given: Any) -> Any:
+    def refuse_derivative(*args: Any) -> Any:
         raise error("autograd.no_derivative", op=how)
 
     return OpOfOneNode(row, [refuse_derivative] * 2)
@@ -129,7 +143,7 @@ def _without_derivative(row: Any, how: str) -> Any:
 def _not_in_place(row: Any) -> Any:
     """Return an op for one node that PyTorch differentiates, but not its in-place twin."""
 
-    def refuse_derivative(*given: Any) -> Any:
+    def refuse_derivative(*args: Any) -> Any:
         raise error("autograd.no_derivative_yet", op=f"inplace version of {row.name}")
 
     return OpOfOneNode(row, [refuse_derivative] * 2, node_name=f"{row.name.capitalize()}Backward1")
@@ -150,6 +164,7 @@ def _check_before(
     if is_later or is_misfit or key in _BY_KERNELS or key in _BY_ARITHMETIC:
         _check_memory(tensor, how, row, operands)
     if key in _BY_ARITHMETIC:
+        args = () if key == "functional.whole_numbers" else args  # no number is converted there
         arrays = [getattr(value, "_array", value) for value in (tensor, *operands, *args)]
         shape = np.broadcast_shapes(*(array.shape for array in arrays if hasattr(array, "shape")))
         numbers = (np.ndarray, np.generic, int, float)
@@ -164,7 +179,9 @@ def _check_memory(
     written = tensor._array
     if row.copies and is_same_data(written, operands[0]._array):
         return
-    if row.repeats != "always" and (row.repeats != "numbers" or operands):
+    if row.repeats == "with a warning":
+        warn_of_repeated(written)
+    elif row.repeats != "always" and (row.repeats != "numbers" or operands):
         refuse_repeated(written)
     operands = operands[: row.compared]
     if operands and row.is_strict:
@@ -248,7 +265,7 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
     change = node.edge0 if isinstance(node, Converted) else None
     name = change.name() if change is not None and moved is result else moved._node.name()
     memory = memory_of(before) if isinstance(before, np.ndarray) else before
-    if any(_lies_in(memory, value) for value in (node.x, node.y, *node.rest)):
+    if any(_changes_with(memory, value) for value in (node.x, node.y, *node.rest)):
         number = next_number()  # y *= y: the node has saved what is overwritten now
         name = "" if node.edge1 is None else name  # y *= y.detach(): that has no history
     is_written = result._array is before  # by the forward of a Function, and counted
@@ -276,8 +293,11 @@ def _of_gradient(rule: Callable[..., Any]) -> Callable[..., Any]:
     return lambda g, *values: None if g is None else rule(g, *values)
 
 
-def _lies_in(memory: Any, value: Any) -> bool:
-    return value is memory or (isinstance(value, np.ndarray) and memory_of(value) is memory)
+def _changes_with(memory: Any, value: Any) -> bool:
+    """Return whether changes of ``memory`` count for ``value``, as after ``view.data = ...``."""
+    changes = changes_of(memory)
+    is_of_it = value is memory or (isinstance(value, np.ndarray) and memory_of(value) is memory)
+    return is_of_it or (changes is not None and changes_of(value) is changes)
 
 
 def go_on(base: TensorBase, node: Node | None) -> None:
@@ -372,8 +392,7 @@ def refuse(tensor: TensorBase, how: str, recorded: bool) -> None:
     base = tensor._base
     if base is not None:
         if tensor._kind is not DEFAULT:
-            node = tensor._old if is_stale(tensor) else tensor._node
-            raise refusal_of_view(tensor, node, "is being")
+            raise refusal_of_view(tensor, latest_node(tensor), "is being")
         if base.is_leaf and tensor.requires_grad:
             raise error("inplace.view_of_leaf", how=how)
     if tensor.requires_grad and seems_leaf(tensor):

@@ -7,18 +7,24 @@ a tensor that does not require grad. Read next: ``ops/solving.py``.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from functools import reduce
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from autodiff_kit import ops
+from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import eye
-from autodiff_kit.dtypes import Size, tensor_type
+from autodiff_kit.dtypes import Size, full_name, tensor_type
 from autodiff_kit.errors import LinAlgError, error
+from autodiff_kit.functions.basic import where
+from autodiff_kit.functions.declared import Dtype, Ints, Number, Tensors, function_of
 from autodiff_kit.late import late
 from autodiff_kit.operands import check_bool
 from autodiff_kit.ops import singular, solving
 from autodiff_kit.outside import absent
-from autodiff_kit.sizes import norm_dims
+from autodiff_kit.sizes import check_norm, norm_dims
 from autodiff_kit.tensor import Tensor
 
 __all__ = [
@@ -47,23 +53,42 @@ def _check_float(name: str, A: Tensor) -> None:
 def _check_square(name: str, A: Tensor) -> None:
     if A.ndim < 2:
         raise error("linalg.no_matrix", name=name)
-    if A.shape[-1] != A.shape[-2]:
-        raise error("linalg.not_square", name=name, rows=A.shape[-2], columns=A.shape[-1])
+    _check_sizes(name, A)
     _check_float(name, A)
 
+
+def _check_sizes(name: str, A: Tensor) -> None:
+    rows, columns = A.shape[-2:]
+    if rows != columns:
+        raise error("linalg.not_square", name=name, rows=rows, columns=columns)
+
+
+_linalg = function_of("linalg")
+_OPTIONS = "bool keepdim = False, *, torch.dtype dtype = None"
 
 # -- norms ----------------------------------------------------------------------------------------
 
 
+@_linalg
 def vector_norm(
-    x: Tensor, ord: float = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
+    input: Tensor,
+    ord: Number = 2,
+    dim: Ints = None,
+    keepdim: bool = False,
+    *,
+    dtype: Dtype | None = None,
 ) -> Tensor:
     """Return the length of vectors along dimensions; of all elements, as one vector, without."""
-    x = x if dtype is None else x.to(dtype)
-    _check_float("vector_norm", x)
+    check_norm("vector_norm", input, dtype)
+    x = input if dtype is None else input.to(dtype)
     return ops.linalg_vector_norm(x, ord=ord, dim=norm_dims(x, ord, dim), keepdim=keepdim)
 
 
+@function_of(
+    "linalg",
+    f"(Tensor input, Number ord, tuple of ints dim = {{-2,-1}}, {_OPTIONS})",
+    f"(Tensor input, str ord = fro, tuple of ints dim = {{-2,-1}}, {_OPTIONS})",
+)
 def matrix_norm(
     A: Tensor, ord: Any = "fro", dim: Any = (-2, -1), keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -71,27 +96,34 @@ def matrix_norm(
 
     2 and -2 are the largest and the smallest singular value, "nuc" is the sum of all.
     """
+    if not _is_order(ord):
+        raise error("linalg.norm_order", ord=ord)
     if A.ndim < 2:
         raise error("linalg.no_matrix", name="matrix_norm")
+    check_norm("matrix_norm", A, dtype)
+    if len(dim) != 2:
+        raise error("linalg.norm_of_dims", dims=" ".join(map(str, dim)))
+    rows, columns = (A._dim(d) for d in dim)
+    if rows == columns:
+        raise error("linalg.norm_of_one_dim", dim=rows)
     A = A if dtype is None else A.to(dtype)
     if ord == "fro":
-        return vector_norm(A, 2, dim, keepdim)
-    if isinstance(ord, str) and ord != "nuc":
-        raise error("linalg.norm_order", ord=ord)
+        return vector_norm(A, 2, (rows, columns), keepdim)
     if ord == "nuc" or abs(ord) == 2:
-        return _norm_by_singular_values(A, ord, dim, keepdim)
-    if abs(ord) not in (1, math.inf):
-        raise error("linalg.norm_order", ord=ord)
-    sum_dim, max_dim = (A._dim(d) for d in (dim if abs(ord) == 1 else dim[::-1]))
+        return _norm_by_singular_values(A, ord, rows, columns, keepdim)
+    sum_dim, max_dim = (rows, columns) if abs(ord) == 1 else (columns, rows)
     sums = vector_norm(A, 1, sum_dim, keepdim)
     place = max_dim if keepdim or max_dim < sum_dim else max_dim - 1
     return sums.amax(place, keepdim) if ord > 0 else sums.amin(place, keepdim)
 
 
-def _norm_by_singular_values(A: Tensor, ord: Any, dim: Any, keepdim: bool) -> Tensor:
-    rows, columns = (A._dim(d) for d in dim)
+def _is_order(ord: Any) -> bool:
+    """Tell whether there is such a norm of matrices."""
+    return ord in ("fro", "nuc") if isinstance(ord, str) else abs(ord) in (1, 2, math.inf)
+
+
+def _norm_by_singular_values(A: Tensor, ord: Any, rows: int, columns: int, keepdim: bool) -> Tensor:
     order = [*(d for d in range(A.ndim) if d not in (rows, columns)), rows, columns]
-    _check_float("matrix_norm", A)
     values = svdvals(A.permute(order))
     extreme = values.amax if ord == 2 else values.amin
     out: Tensor = values.sum(-1, keepdim) if ord == "nuc" else extreme(-1, keepdim)
@@ -100,6 +132,11 @@ def _norm_by_singular_values(A: Tensor, ord: Any, dim: Any, keepdim: bool) -> Te
     return out
 
 
+@function_of(
+    "linalg",
+    f"(Tensor input, Number ord = None, tuple of ints dim = None, {_OPTIONS})",
+    f"(Tensor input, str ord, tuple of ints dim = None, {_OPTIONS})",
+)
 def norm(
     A: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
 ) -> Tensor:
@@ -113,12 +150,14 @@ def norm(
 # -- systems --------------------------------------------------------------------------------------
 
 
+@_linalg
 def inv(A: Tensor) -> Tensor:
     """Return the inverse of square matrices."""
     _check_square("inv", A)
     return solving.linalg_inv_ex(A)
 
 
+@_linalg
 def solve(A: Tensor, B: Tensor) -> Tensor:
     """Return X with ``A @ X = B``: for columns B, or one vector for each matrix."""
     _check_square("solve", A)
@@ -129,6 +168,7 @@ def solve(A: Tensor, B: Tensor) -> Tensor:
     return solving.linalg_solve_ex(A, B, is_vector=is_vector)
 
 
+@_linalg
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -149,6 +189,7 @@ def solve_triangular(
     return solving.linalg_solve_triangular(A.mT, B.mT, upper=not upper).mT
 
 
+@_linalg
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """Return the triangular L with ``L @ L.mT = A``; with ``upper``, its transpose.
 
@@ -169,6 +210,7 @@ class _Factors(NamedTuple):
         return f"torch.return_types.linalg_qr(\nQ={self.Q!r},\nR={self.R!r})"
 
 
+@_linalg
 def qr(A: Tensor, mode: str = "reduced") -> Any:
     """Return (Q, R): orthonormal columns and an upper triangle with ``Q @ R = A``.
 
@@ -193,6 +235,7 @@ class _SingularValues(NamedTuple):
         return f"torch.return_types.linalg_svd(\nU={self.U!r},\nS={self.S!r},\nVh={self.Vh!r})"
 
 
+@_linalg
 def svd(A: Tensor, full_matrices: bool = True) -> Any:
     """Return (U, S, Vh): ``U @ diag(S) @ Vh = A``, with orthonormal columns of U, rows of Vh.
 
@@ -205,25 +248,51 @@ def svd(A: Tensor, full_matrices: bool = True) -> Any:
     return _SingularValues(*singular.linalg_svd(A, full_matrices=full_matrices))
 
 
+@_linalg
 def svdvals(A: Tensor) -> Tensor:
     """Return the singular values of matrices, the largest first."""
     values: Tensor = svd(A, full_matrices=False).S
     return values
 
 
+@function_of("linalg", "(Tensor input, Number p = None)", "(Tensor input, str p)")
 def cond(A: Tensor, p: Any = None) -> Tensor:
     """Return how much larger the relative error of a solution can be than that of ``A``.
 
-    For p of None, 2 or -2 from singular values, else by the norms of ``A`` and its inverse.
+    For p of None, 2 or -2 from singular values, else by the norms of ``A`` and its inverse: inf
+    where there is none.
     """
+    if A.ndim < 2:
+        raise error("linalg.cond_of_no_matrix")
+    if isinstance(p, str):
+        _check_sizes(f"cond(ord={p})", A)
+    if p is not None and not _is_order(p):
+        raise error("linalg.cond_order", p=p)
+    if not A.numel():
+        return A.new_zeros(A.shape[:-2])
     if p not in (None, 2, -2):
-        _check_square(f"cond(ord={p})", A)
-        return matrix_norm(A, p) * matrix_norm(inv(A), p)
+        _check_sizes(f"cond(ord={p})", A)
+        with suppress(LinAlgError):
+            inverse = inv(A)
+            return matrix_norm(A, p) * matrix_norm(inverse, p)
+        matrices = A._array.reshape(-1, *A.shape[-2:])
+        has_none = wrap(np.array([*map(_has_no_inverse, matrices)]).reshape(A.shape[:-2]))
+        inverse = inv(where(has_none[..., None, None], eye(A.shape[-1], dtype=A.dtype), A))
+        return (matrix_norm(A, p) * matrix_norm(inverse, p)).masked_fill(has_none, math.inf)
     values = svdvals(A)
     largest, smallest = values.narrow(-1, 0, 1), values.narrow(-1, -1, 1)
     return (smallest / largest if p == -2 else largest / smallest).squeeze(-1)
 
 
+def _has_no_inverse(matrix: Any) -> bool:
+    try:
+        np.linalg.inv(matrix)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+@_linalg
 def det(A: Tensor) -> Tensor:
     """Return the determinant of square matrices."""
     _check_square("det", A)
@@ -241,6 +310,7 @@ class _SignAndLogarithm(NamedTuple):
         return "torch.return_types.linalg_slogdet(\nsign={!r},\nlogabsdet={!r})".format(*names)
 
 
+@_linalg
 def slogdet(A: Tensor) -> Any:
     """Return (sign, logabsdet): the sign of determinants, and the logarithm of their size."""
     _check_square("slogdet", A)
@@ -250,32 +320,43 @@ def slogdet(A: Tensor) -> Any:
 # -- products -------------------------------------------------------------------------------------
 
 
+@_linalg
 def matmul(input: Tensor, other: Tensor) -> Tensor:
     """Multiply by the rules of ``@``."""
     return input.matmul(other)
 
 
-def multi_dot(tensors: Any) -> Tensor:
+@_linalg
+def multi_dot(tensors: Tensors) -> Tensor:
     """Multiply several matrices; the first and the last may be vectors."""
+    for place, tensor in enumerate(tensors):
+        if not isinstance(tensor, Tensor):
+            raise error("linalg.dot_of_others", place=place, kind=full_name(tensor))
+    if len(tensors) < 2:
+        raise error("linalg.dot_of_few", count=len(tensors))
     product: Tensor = reduce(matmul, tensors)
     return product.view(Size(product.shape))
 
 
+@_linalg
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Multiply vectors along a dimension, and sum."""
     return (x * y).sum(dim)
 
 
+@_linalg
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Return the vectors at right angles to two others, along a dimension of size 3."""
     return late("functions").find("cross")(input, other, dim)
 
 
+@_linalg
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """Look at a diagonal of matrices."""
     return late("functions").find("diagonal")(A, offset, dim1, dim2)
 
 
+@_linalg
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """Multiply a matrix by itself: n factors."""
     return late("functions").find("matrix_power")(A, n)

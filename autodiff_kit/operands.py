@@ -18,15 +18,15 @@ from autodiff_kit.core.op import ACCUMULATE
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
-from autodiff_kit.from_data import from_numpy
-from autodiff_kit.late import Later
+from autodiff_kit.from_data import as_int, from_numpy
+from autodiff_kit.lazy import Later
 
 __all__ = [
     "NUMBERS",
     "check_bool",
-    "check_int",
     "check_number",
     "check_operand",
+    "checked_int",
     "comparison",
     "for_tensors",
     "number_first",
@@ -51,11 +51,15 @@ def check_operand(name: str, argument: str, position: int, value: Any, numbers: 
     )
 
 
-def check_int(name: str, argument: str, position: int, value: Any) -> None:
-    """Raise TypeError, in PyTorch's words, if ``value`` is no integer."""
-    if not isinstance(value, int | np.integer):
+def checked_int(name: str, argument: str, position: int, value: Any) -> int:
+    """Return ``as_int(value)``; raise its TypeError in PyTorch's words."""
+    try:
+        return as_int(value)
+    except TypeError:
         kind = full_name(value)
-        raise error("arguments.not_an_int", name=name, argument=argument, at=position, kind=kind)
+        raise error(
+            "arguments.not_an_int", name=name, argument=argument, at=position, kind=kind
+        ) from None
 
 
 def check_number(name: str, argument: str, position: int, value: Any) -> None:
@@ -120,8 +124,7 @@ def operand_last(sign: str, apply: Any) -> Any:
 
 def operator(name: str) -> Any:
     """Make an operator that is the function of an op, which is loaded when it is first used."""
-    op = {"invert": "bitwise_not"}.get(name, name)
-    return Later((f"__{name}__", lambda _: getattr(ops, op)))
+    return Later((f"__{name}__", lambda _: getattr(ops, name)))
 
 
 def comparison(apply: Any) -> Any:

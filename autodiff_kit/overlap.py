@@ -8,6 +8,7 @@ are compared if their elements lie side by side, others are let through. Read ne
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 
 __all__ = ["is_repeated", "is_same_data", "refuse_overlap", "refuse_repeated", "steps"]
+__all__ += ["warn_of_repeated"]
 
 Ints = tuple[int, ...]
 
@@ -41,6 +43,18 @@ def refuse_repeated(written: Any) -> None:
     """Raise if several elements of an array that is written to lie at one place of memory."""
     if is_repeated(written):
         raise error("inplace.repeated_elements")
+
+
+def warn_of_repeated(written: Any) -> None:
+    """Warn, in PyTorch's words, of writing by index to elements that lie at one place."""
+    if is_repeated(written):
+        warnings.warn(
+            "Use of index_put_ on expanded tensors is deprecated. Please clone() the tensor before "
+            "performing this operation. This also applies to advanced indexing e.g. "
+            "tensor[indices] = tensor",
+            UserWarning,
+            stacklevel=4,
+        )
 
 
 def is_repeated(array: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, NoReturn
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.errors import error
 
-__all__ = ["ValuesAndIndices", "pair"]
+__all__ = ["ValuesAndIndices", "pair", "written_pair"]
 
 
 class ValuesAndIndices(NamedTuple):
@@ -24,6 +24,9 @@ class ValuesAndIndices(NamedTuple):
     def __repr__(self) -> str:
         names = type(self).__name__, *self
         return "torch.return_types.{}(\nvalues={!r},\nindices={!r})".format(*names)
+
+    def __reduce__(self) -> Any:
+        return _pair, (type(self).__name__, *self)
 
     def __getattr__(self, name: str) -> NoReturn:
         raise error("tensor.pair_without", kind=type(self).__name__, name=name)
@@ -39,6 +42,17 @@ class ValuesAndIndices(NamedTuple):
 def _pair_of(name: str) -> Any:
     """Return a class for each function, as PyTorch has: they differ in their name."""
     return type(name, (ValuesAndIndices,), {})
+
+
+def _pair(name: str, values: Any, indices: Any) -> Any:
+    """Return what was pickled."""
+    return _pair_of(name)(values, indices)
+
+
+def written_pair(result: Any, outs: Any) -> Any:
+    """Return tensors that a function wrote to as what it returns, with PyTorch's name for that."""
+    kind = type(result)
+    return type(f"{kind.__name__}_out", (kind,), {})(*outs)
 
 
 def pair(name: str, values: Any, indices: Any) -> Any:

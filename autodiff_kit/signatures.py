@@ -15,7 +15,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 from autodiff_kit.dtypes import full_name
-from autodiff_kit.outside import keyword_outside
+from autodiff_kit.outside import functions_with, keyword_outside
 
 __all__ = ["declare", "renamed", "wrong_call"]
 
@@ -56,6 +56,12 @@ def _own_names(kwargs: dict[str, Any], accepted: set[str]) -> dict[str, Any]:
 _NUMBERS_AS_TENSORS = ("add", "sub", "mul", "div", "floor_divide")
 
 
+# These have an older signature as well, which PyTorch does not show.
+_WITH_OLDER = ("add", "sub", "addbmm", "addcdiv", "addcmul", "addmm", "addmv", "addr", "baddbmm")
+# And these functions, but no methods, one with the dtype of the result.
+_WITH_DTYPE = ("addmm", "baddbmm", "bmm", "mm")
+
+
 class _Param:
     def __init__(self, kind: str, name: str, default: str | None, by_name: bool) -> None:
         self.kind, self.name, self.default, self.by_name = kind, name, default, by_name
@@ -83,6 +89,20 @@ class _Signature:
     def __str__(self) -> str:
         return self._text
 
+    def with_out(self, kind: str, name: str) -> str:
+        """Return the text, with ``out`` where PyTorch's function has that."""
+        if kind == "method" or name.endswith("_"):
+            return self._text
+        return f"{self._text[:-1]}{', ' if ', *, ' in self._text else ', *, '}Tensor out = None)"
+
+    def takes_out(self) -> bool:
+        """Return whether the ``out`` of a function with several signatures is in this one.
+
+        It is not where the second operand is a number, nor in a sum of all elements.
+        """
+        is_of_number = any((p.kind, p.name) == ("Number", "other") for p in self.params)
+        return not is_of_number and sum(not p.by_name for p in self.params) > 1
+
     def names(self) -> set[str]:
         """Return the names of what the kit takes: it has one order in memory."""
         return {p.name for p in self.params if p.kind != "torch.memory_format"}
@@ -95,25 +115,29 @@ class _Signature:
         kinds = [(p.kind.removeprefix("only "), p.default) for p in by_place]
         takes_sizes = kinds == [("tuple of ints", None)]
         is_first_int = bool(args) and _is_list_of_ints(args[:1])
-        if len(args) > 1 and takes_sizes and is_first_int:
+        if takes_sizes and is_first_int:
             args = (args,)  # sizes, one by one
         if len(args) > len(by_place):
-            least, most = sum(p.default is None for p in by_place), len(by_place)
+            least, most = self.least, len(by_place)
             count = f"{most}" if least == most else f"from {least} to {most}"
             takes = f"{count} positional argument{'s' * (count != '1')}"
-            given_ = f"{len(args)} {'was' if len(args) == 1 else 'were'} given"
-            return f"{name}() takes {takes} but {given_}"
+            is_one = len(args) == 1 and least == most
+            count = f"{len(args)} {'was' if is_one else 'were'} given"
+            return f"{name}() takes {takes} but {count}"
         values = dict(zip((p.name for p in by_place), args, strict=False)) | kwargs
-        missing = [p.name for p in self.params if p.default is None and p.name not in values]
+        twice = [p.name for p in by_place[: len(args)] if p.name in kwargs]
+        if twice:
+            return f"{name}() got multiple values for argument '{twice[0]}'"
         for position, param in enumerate(self.params):
-            if param.name in missing:
+            if param.default is None and param.name not in values:
+                missing = [p.name for p in self.params[position:] if p.default is None]
                 names = ", ".join(f'"{n}"' for n in missing)
                 few = "arguments" if len(missing) == 1 else "argument"  # so PyTorch writes it
                 return f"{name}() missing {len(missing)} required positional {few}: {names}"
             if param.name in values and not self._fits(name, param, values[param.name]):
                 place = "" if param.name in kwargs else f" (position {position + 1})"
                 kind = full_name(values[param.name])
-                if param.kind.endswith("tuple of ints") and kind in ("tuple", "list"):
+                if place and param.kind.endswith("tuple of ints") and kind in ("tuple", "list"):
                     first = full_name(values[param.name][0])
                     kind = f"but found element of type {first} at pos 0"
                 else:
@@ -132,11 +156,14 @@ class _Signature:
         is_tensor = hasattr(value, "_array")
         is_number = isinstance(value, int | float | np.generic)
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        takes_sizes = len(self.params) == 1 and param.default is None
         match param.kind:
+            case "tuple of ints" if takes_sizes:
+                return _is_list_of_ints(value)
             case "int":
                 return whole or (is_tensor and value.ndim == 0 and _is_index(value))
             case "tuple of ints" | "optional tuple of ints":
-                return whole or _is_list_of_ints(value) or _is_index(value)
+                return whole or _is_list_of_ints(value) or _is_index(value, "biu")
             case "only tuple of ints":
                 return _is_list_of_ints(value)
             case "tuple of Tensors":
@@ -164,35 +191,50 @@ def _is_list_of_ints(value: Any) -> bool:
     if not isinstance(value, tuple | list):
         return False
     first = value[0] if value else 0
-    return not isinstance(first, bool) and (isinstance(first, int | np.integer) or _is_index(first))
+    is_whole = isinstance(first, (int, np.integer)) and not isinstance(first, bool)
+    return is_whole or _is_index(first, "biu")
 
 
-def _is_index(value: Any) -> bool:
-    """Return whether a tensor can be used as an int: it is one."""
+def _is_index(value: Any, kinds: str = "iu") -> bool:
+    """Return whether a tensor holds one element, of these kinds of NumPy's."""
     array = np.asarray(getattr(value, "_array", 0.5))
-    return array.size == 1 and array.dtype.kind in "iu"
+    return array.size == 1 and array.dtype.kind in kinds
 
 
 _DECLARED: dict[str, Any] = {}
 
 
 def declare(name: str, source: Any) -> None:
-    """Note the signatures of a function: in PyTorch's notation, or the function that has it."""
+    """Note the signatures of a function: in PyTorch's notation, or the function that has it.
+
+    The name of a function stands for the signatures of that.
+    """
     _DECLARED[name] = source
 
 
 @cache
 def _signatures(kind: str, name: str) -> list[_Signature]:
     """Return the signatures of a function; those of ``add`` are those of ``add_``, too."""
-    ordinary = name.removesuffix("_") if kind == "method" else name
+    ordinary = name.removesuffix("_")
     source = _DECLARED.get(name) or _DECLARED.get(ordinary)
+    if isinstance(source, str):
+        return _signatures(kind, source)
     if source is None:
         table = _written(kind)
-        return [_Signature(text) for text in table.get(name) or table.get(ordinary) or ()]
+        texts = table.get(name) or table.get(ordinary) or []
+        return [_Signature(text) for text in _with_dtype(kind, name, texts)]
     texts = [_notation(source)] if callable(source) else source
     if kind == "method":
-        texts = [re.sub(r"Tensor \w+(, )?", "", text, count=1) for text in texts]
-    return [_Signature(text, is_strict=True) for text in texts]
+        texts = [text for text in texts if not text.startswith("(Number ")]
+        texts = [re.sub(r"(Tensor|Operand) \w+(, )?", "", text, count=1) for text in texts]
+    return [_Signature(text, is_strict=True) for text in _with_dtype(kind, name, texts)]
+
+
+def _with_dtype(kind: str, name: str, texts: list[str]) -> list[str]:
+    if kind == "method" or name not in _WITH_DTYPE:
+        return texts
+    operands = texts[0].partition(", *")[0].removesuffix(")")
+    return [texts[0], f"{operands}, torch.dtype out_dtype)"]
 
 
 @cache
@@ -205,6 +247,8 @@ def _written(kind: str) -> dict[str, list[str]]:
     for line in texts.strip().split("\n"):
         name = line[: line.index("(")]
         text = line
+        if kind == "method":  # only functions write into tensors that are there
+            text = re.sub(r"((?<=\()\*, |, )Tensor out = None", "", text)
         if kind == "function":  # a function takes sizes as one list only
             text = re.sub(r"\((tuple of ints \w+\))", r"(only \1", text)
             text = re.sub(r"\((?=.)", "(Tensor input, ", text, count=1)
@@ -213,7 +257,12 @@ def _written(kind: str) -> dict[str, list[str]]:
 
 
 # What the annotations of a function are called in PyTorch's notation.
-_KINDS = {"Ints": "tuple of ints", "Tensors": "tuple of Tensors", "Dtype": "torch.dtype"}
+_KINDS = {
+    "Ints": "tuple of ints",
+    "IntList": "only tuple of ints",
+    "Tensors": "tuple of Tensors",
+    "Dtype": "torch.dtype",
+}
 _KINDS |= {"Generator": "torch.Generator"}
 
 
@@ -245,14 +294,24 @@ def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, An
     if None in complaints:
         return None
     if kind == "method" and not any(s.params for s in signatures):
-        wrong = f"no arguments ({len(args)} given)" if args else "no keyword arguments"
+        wrong = "no keyword arguments" if kwargs else f"no arguments ({len(args)} given)"
         return f"TensorBase.{name}() takes {wrong}"
     count = len(args) + len(kwargs)
-    likely = [i for i, s in enumerate(signatures) if s.least <= count <= s.most]
-    if len(signatures) == 1 or len(likely) == 1:
+    takes_out = kind == "function" and name in functions_with("out")
+    mosts = [s.most + (takes_out and s.takes_out()) for s in signatures]
+    likely = [i for i, s in enumerate(signatures) if s.least <= count <= mosts[i]]
+    is_alone = len(signatures) == 1
+    has_older = is_alone and name.removesuffix("_") in _WITH_OLDER
+    if len(likely) == 1 or (is_alone and not has_older):
         return complaints[likely[0] if likely else 0]
+    unknown = [key for key in kwargs if key not in signatures[0].names()]
     types = [full_name(value) for value in args]
     types += [f"{key}={full_name(value)}" for key, value in kwargs.items()]
     text = ", ".join(types) + (", " if kwargs and not args else "")
     wrong = f"{name}() received an invalid combination of arguments - got ({text})"
-    return f"{wrong}, but expected one of:"
+    if not has_older:
+        return f"{wrong}, but expected one of:"
+    if unknown:
+        wrong = wrong.partition(" - got ")[0]
+        return f"{wrong} - got unrecognized keyword arguments: {', '.join(unknown)}"
+    return f"{wrong}, but expected {signatures[0].with_out(kind, name)}"

@@ -12,11 +12,20 @@ import numpy as np
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.core.mode import local
+from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error
-from autodiff_kit.from_data import checked_sizes, is_first_size
+from autodiff_kit.from_data import as_int, checked_sizes, is_first_size, is_size
 
-__all__ = ["EVERY", "can_view", "complete", "converted", "in_dtype", "norm_dims"]
-__all__ += ["refuse_empty", "sizes_given"]
+__all__ = ["EVERY", "as_dims", "can_view", "check_norm", "complete", "converted"]
+__all__ += [
+    "dim_and_descending",
+    "dim_or_unbiased",
+    "in_dtype",
+    "is_no_dim",
+    "norm_dims",
+    "refuse_empty",
+    "sizes_given",
+]
 
 
 class _Every:
@@ -29,15 +38,57 @@ class _Every:
 EVERY: Any = _Every()
 
 
+def is_no_dim(dim: Any) -> bool:
+    """Return whether a list of dimensions is empty."""
+    return isinstance(dim, (tuple, list)) and not dim
+
+
+def as_dims(dim: Any, is_list: bool = False) -> tuple[int, ...]:
+    """Return one dimension, or a list or tuple of some, as ints.
+
+    As PyTorch takes a list of ints, so are tensors of one element, and bools behind the first.
+    ``is_list``: PyTorch has another signature for one int.
+    """
+    if not isinstance(dim, (tuple, list)):
+        if is_list:
+            return (as_int(dim),)
+        dim = (dim,)
+    for i, d in enumerate(dim):
+        if not (is_size(d) if i else is_first_size(d)):
+            raise error("arguments.dim", kind=full_name(d))
+    return tuple(d.__index__() for d in dim)
+
+
+def dim_or_unbiased(name: str, first: Any, dim: Any, unbiased: Any, *others: Any) -> Any:
+    """Return (dim, unbiased) of a variance, whose first argument may be either of them."""
+    if isinstance(first, bool) and dim is unbiased is None and set(others) == {None}:
+        return None, first
+    if first is not None and dim is not None:
+        raise TypeError(name)  # the words come from ``signatures.py``
+    return dim if first is None else first, unbiased
+
+
+def dim_and_descending(
+    name: str, first: Any, second: Any, dim: Any, descending: Any, stable: Any
+) -> dict[str, Any]:
+    """Return the arguments of a sort: those by place or by name; beside ``stable`` by name only."""
+    by_place, by_name = (first, second), (dim, descending)
+    for place, named in zip(by_place, by_name, strict=True):
+        if place is not None and (named is not None or stable is not None):
+            raise TypeError(name)  # the words come from ``signatures.py``
+    chosen = [b if a is None else a for a, b in zip(by_place, by_name, strict=True)]
+    return {"dim": -1 if chosen[0] is None else chosen[0], "descending": bool(chosen[1])}
+
+
 def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
     """Return the dimensions as a tuple; refuse to look for the largest of no elements."""
     if tensor._array.size:
         return tensor._dims(dim)
-    if dim is None or dim == ():
+    if dim is None or is_no_dim(dim):
         if name.startswith("arg"):
             raise error("reductions.place_in_nothing", name=name)
         raise error("reductions.of_nothing", name=name)
-    for d in dim if isinstance(dim, tuple | list) else (dim,):
+    for d in as_dims(dim):
         along = tensor._dim(d)
         if tensor.shape[along] == 0:
             shown = d if name in ("amax", "amin") else along  # those say it as it was written
@@ -48,8 +99,8 @@ def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
 def norm_dims(tensor: Any, p: float, dim: Any) -> tuple[int, ...]:
     """Return the dimensions of a norm; refuse one of nothing that has no value there."""
     dims: tuple[int, ...] = tensor._dims(dim)
-    whole = dim in (None, (), [])
-    dims_of_call = dims if whole else dim if isinstance(dim, tuple | list) else (dim,)
+    whole = dim is None or is_no_dim(dim)
+    dims_of_call = dims if whole else as_dims(dim)
     empty = [d for d in dims_of_call if tensor.shape[d] == 0] if tensor.ndim else []
     if empty and (p < 0 or p == np.inf):
         key = "reductions.norm_of_nothing" if whole else "reductions.norm_of_empty_dim"
@@ -58,18 +109,33 @@ def norm_dims(tensor: Any, p: float, dim: Any) -> tuple[int, ...]:
 
 
 def sizes_given(
-    name: str, argument: str, given: tuple[Any, ...], keyword: Any = None
+    name: str, argument: str, args: tuple[Any, ...], keyword: Any = None
 ) -> tuple[Any, ...]:
     """Return sizes, given one by one, as one list or by name, as a tuple of ints."""
     if keyword is not None:
-        given = (keyword,)
-    if not given:
+        if args or not isinstance(keyword, (tuple, list)):
+            raise TypeError(name)  # the words come from ``signatures.py``
+        args = (keyword,)
+    if not args:
         raise TypeError(name)  # what is missing is said by ``signatures.py``
-    if len(given) == 1 and isinstance(given[0], tuple | list):
-        given = tuple(given[0])
-    if given and not is_first_size(given[0]):
+    if len(args) == 1 and isinstance(args[0], tuple | list):
+        args = tuple(args[0])
+    if args and not is_first_size(args[0]):
         raise TypeError(name)
-    return checked_sizes(name, argument, given)
+    return checked_sizes(name, argument, args)
+
+
+def check_norm(name: str, tensor: Any, dtype: Any) -> None:
+    """Refuse a norm of integers, or one computed in integers or in smaller floats."""
+    name = f"linalg.{name}"
+    own, kind = tensor._array.dtype, None if dtype is None else dtypes.as_dtype(dtype, "to").numpy
+    if own.kind != "f":
+        raise error("linalg.whole_numbers", name=name, kind=dtypes.tensor_type(own))
+    if kind is not None and kind.kind != "f":
+        raise error("linalg.norm_dtype", name=name, kind=dtypes.tensor_type(kind))
+    if kind is not None and np.promote_types(kind, own) != kind:
+        kinds = dtypes.tensor_type(own), dtypes.tensor_type(kind)
+        raise error("linalg.norm_narrowing", name=name, own=kinds[0], other=kinds[1])
 
 
 def converted(tensor: Any, dtype: Any) -> Any:

@@ -10,19 +10,8 @@ import math
 from typing import Any
 
 from autodiff_kit import ops
-from autodiff_kit.functions.basic import expm1, log1p, log_softmax, logsumexp, round, softmax
-from autodiff_kit.functions.calculus import (
-    digamma,
-    erf,
-    erfc,
-    erfinv,
-    exp2,
-    lgamma,
-    logit,
-    polygamma,
-    sinc,
-)
-from autodiff_kit.functions.pairs import xlogy
+from autodiff_kit.functions import basic, calculus, pairs
+from autodiff_kit.functions.declared import Operand, alias, function_of
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
@@ -40,26 +29,48 @@ __all__ += [
 ]
 __all__ += ["xlog1py", "xlogy"]
 
+expm1 = alias("special_expm1", basic.expm1)
+log1p = alias("special_log1p", basic.log1p)
+log_softmax = alias("special_log_softmax", basic.log_softmax)
+logsumexp = alias("special_logsumexp", basic.logsumexp)
+round = alias("special_round", basic.round)
+softmax = alias("special_softmax", basic.softmax)
+digamma = alias("special_digamma", calculus.digamma)
+erf = alias("special_erf", calculus.erf)
+erfc = alias("special_erfc", calculus.erfc)
+erfinv = alias("special_erfinv", calculus.erfinv)
+exp2 = alias("special_exp2", calculus.exp2)
+logit = alias("special_logit", calculus.logit)
+polygamma = alias("special_polygamma", calculus.polygamma)
+sinc = alias("special_sinc", calculus.sinc)
+xlogy = alias("special_xlogy", pairs.xlogy)
+# SciPy's names:
+expit = alias("special_expit", basic.sigmoid)
+gammaln = alias("special_gammaln", calculus.lgamma)
+psi = alias("special_psi", calculus.digamma)
 
-psi, gammaln = digamma, lgamma  # SciPy's names
+_special = function_of("special")
 
 
-def expit(input: Tensor) -> Tensor:
-    """Return ``1 / (1 + exp(-input))``: ``sigmoid``."""
-    return ops.sigmoid(input)
-
-
+@_special
 def entr(input: Tensor) -> Tensor:
     """Return ``-input * log(input)``, the contributions to an entropy; 0 at 0, -inf below."""
     return ops.entr(input)
 
 
+@_special
 def ndtr(input: Tensor) -> Tensor:
     """Return the standard normal CDF."""
-    return (erf(input * math.sqrt(0.5)) + 1) * 0.5
+    return (calculus.erf(input * math.sqrt(0.5)) + 1) * 0.5
 
 
-def xlog1py(input: Tensor, other: Tensor) -> Tensor:
+@function_of(
+    "special",
+    "(Tensor input, Tensor other)",
+    "(Number self, Tensor other)",
+    "(Tensor input, Number other)",
+)
+def xlog1py(input: Operand, other: Operand) -> Tensor:
     """Return ``input * log1p(other)``, and 0 where ``input`` is 0."""
     return ops.xlog1py(input, other)
 

@@ -236,6 +236,9 @@ class _Trace(Observer):
         from_outside = any(tensor is other for other in (*self.examples, *self.outside))
         shared = tensor._base is not None or getattr(tensor, "_views", None)
         if from_outside or shared or number in self.constants:
+            is_input = any(tensor is example for example in self.examples)
+            if not is_input and (layer := _layer()):
+                raise error("static.layer_in_place", layer=layer, where=_where())
             raise error("static.in_place", how=how, where=_where())
         self._numbers[id(tensor)] = tensor, self.steps[-1].outs[0]
 
@@ -279,6 +282,16 @@ def _where() -> str:
     return f"line {frame.f_lineno}: {line}" if line else f"line {frame.f_lineno}"
 
 
+def _layer() -> str:
+    """Return the class of the kit's layer whose own code runs now; "" if it is the learner's."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(dirname(__file__)):
+        if frame.f_code.co_name == "forward" and "self" in frame.f_locals:
+            return type(frame.f_locals["self"]).__name__
+        frame = frame.f_back
+    return ""
+
+
 def _needed(steps: list[_Step], outputs: set[int]) -> list[_Step]:
     """Return the steps that the outputs depend on: the others are dead code."""
     needed, steps_needed = set(outputs), []
@@ -300,8 +313,8 @@ class _Compiler:
     def __init__(self, trace: _Trace, steps: list[_Step]) -> None:
         self._values, self._steps = trace.values, steps
         self._arguments = [*range(len(trace.examples)), *map(trace.number_of, trace.outside)]
-        self._wanted = {i for i, example in enumerate(trace.examples) if example.requires_grad}
-        self._inputs = sorted(self._wanted)
+        self._active = {i for i, example in enumerate(trace.examples) if example.requires_grad}
+        self._inputs = sorted(self._active)
         self._names: dict[str, Any] = {"unbroadcast": _unbroadcast}
         self._names |= {f"v{number}": array for number, array in trace.constants.items()}
         self.text = ""
@@ -339,14 +352,14 @@ class _Compiler:
         be undone: the shapes are frozen anyway.
         """
         for step in self._steps:  # which values depend on an input that wants a gradient
-            if step.recorded and any(n in self._wanted for n in step.inputs if type(n) is int):
-                self._wanted.update(step.differentiable)
+            if step.recorded and any(n in self._active for n in step.inputs if type(n) is int):
+                self._active.update(step.differentiable)
         seed = np.ones_like(self._values[output])[()]
         gradients: dict[int, Any] = {output: seed}
         values = {f"v{number}": value for number, value in enumerate(self._values)}
         lines = [f"g{output} = {self._literal(seed)}"]
         for step in reversed(self._steps):
-            outs = [n for n in step.differentiable if n in self._wanted and n in gradients]
+            outs = [n for n in step.differentiable if n in self._active and n in gradients]
             if not outs:
                 continue
             g = f"g{outs[0]}"
@@ -355,7 +368,7 @@ class _Compiler:
             values |= {f"g{n}": gradients[n] for n in outs}
             for position, number in enumerate(step.inputs):
                 wrt = step.op.inputs[0 if step.op.is_variadic else position]
-                if type(number) is not int or number not in self._wanted:
+                if type(number) is not int or number not in self._active:
                     continue
                 if wrt not in step.op.rules:
                     continue

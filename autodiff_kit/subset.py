@@ -13,7 +13,7 @@ from importlib import import_module
 import autodiff_kit
 from autodiff_kit import autograd, creation, function_files, functions, nn, optim
 from autodiff_kit.autograd import function, functional, graph
-from autodiff_kit.function_files import OUTSIDE
+from autodiff_kit.outside import OF_TENSORS
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["ABSENT", "groups", "table"]
@@ -31,7 +31,7 @@ ABSENT = """
 
 def groups() -> dict[str, list[str]]:
     """Return where names are, such as ``torch.nn``, and the names that the kit has there."""
-    methods = [n for n in dir(Tensor) if not n.startswith("_") and n not in OUTSIDE]
+    methods = [n for n in dir(Tensor) if not n.startswith("_") and n not in OF_TENSORS]
     of_tensors = {*functions.basic.__all__, *function_files.FUNCTIONS}
     also = {*of_tensors, *creation.__all__}
     own = {"record"}  # the kit's, not PyTorch's

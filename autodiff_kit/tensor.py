@@ -32,7 +32,7 @@ class Tensor(TensorBase, TensorMethods):
     @property
     def grad_fn(self) -> Node | None:
         """The node that made this tensor; None for leaves."""
-        return None if self.is_leaf else self._latest_node().named
+        return None if self.is_leaf else self._latest_node().as_grad_fn
 
     @property
     def is_leaf(self) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-__all__ = ["Tree", "leaves_of", "map_leaves", "structure_of", "tree_like"]
+__all__ = ["Tree", "form_of", "leaves_of", "map_leaves", "structure_of", "tree_like"]
 
 Tree = Any  # a tensor, or a list, tuple or dict of trees
 
@@ -38,6 +38,22 @@ def tree_like(tree: Tree, leaves: Iterator[Any]) -> Tree:
 def map_leaves(change: Callable[..., Any], tree: Tree) -> Tree:
     """Return a tree of the same form with changed leaves."""
     return tree_like(tree, map(change, leaves_of(tree)))
+
+
+class _Leaf:
+    def __repr__(self) -> str:
+        return "*"
+
+
+def form_of(tree: Tree) -> str:
+    """Return the form of a tree as Python would print it, with ``*`` for each leaf.
+
+    Examples
+    --------
+    >>> form_of((1, {"a": 2}))
+    "(*, {'a': *})"
+    """
+    return repr(map_leaves(lambda _: _Leaf(), tree))
 
 
 def structure_of(tree: Tree, indent: int = 0) -> str:

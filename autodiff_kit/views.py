@@ -20,10 +20,9 @@ from numpy.lib.stride_tricks import as_strided
 from autodiff_kit import ops
 from autodiff_kit.core.base import INFERENCE, TensorBase, last_change, wrap
 from autodiff_kit.core.hooks import hooks_of, move_retained
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local, recording
 from autodiff_kit.core.node import AccumulateGrad
-from autodiff_kit.core.versions import changes_of, memory_of
+from autodiff_kit.core.versions import changes_of, memory_of, share
 from autodiff_kit.core.view_nodes import DEFAULT, DETACHED, INFERENCE_MODE, NO_GRAD, Nowhere
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error
@@ -73,16 +72,16 @@ def forget_views(base: TensorBase) -> None:
 
 def _empty(view: Any) -> None:
     """Leave the slot of a view's node empty; when it is read, its class looks at the view again."""
-    view._old = view._node
+    view._stale_node = view._node
     del view._node
-    _set_class(view, _class_of_stale(view.__class__))
+    _set_class(view, _stale_class(view.__class__))
 
 
 _set_class = vars(object)["__class__"].__set__
 
 
 @cache
-def _class_of_stale(kind: Any) -> Any:
+def _stale_class(kind: Any) -> Any:
     """Return a class like ``kind``, and called so, of views whose base has changed.
 
     It alone has a ``__getattr__``: that makes reading any slot of a tensor many times as dear.
@@ -91,7 +90,7 @@ def _class_of_stale(kind: Any) -> Any:
     def look(view: Any, name: str) -> Any:
         if name != "_node":
             raise missing_attribute(view, "torch.Tensor", name)
-        return look_again(view) if local.mode.grad_enabled else view._old
+        return look_again(view) if local.mode.grad_enabled else view._stale_node
 
     own = {name: getattr(kind, name) for name in ("__doc__", "__module__", "__qualname__")}
     own |= {"__slots__": (), "__getattr__": look, "__class__": property(lambda _: kind)}
@@ -107,12 +106,12 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
         raise error("dtypes.requires_grad_" if is_method else "dtypes.requires_grad", kind=kind)
     if is_stale(tensor):  # it stays so: only its flag changes
         if not value:
-            tensor._old = None
-        elif tensor._old is None or isinstance(tensor._old, Nowhere):
-            tensor._old = AccumulateGrad(tensor)
+            tensor._stale_node = None
+        elif tensor._stale_node is None or isinstance(tensor._stale_node, Nowhere):
+            tensor._stale_node = AccumulateGrad(tensor)
     elif not value:
         if isinstance(tensor._node, AccumulateGrad) and base is None:
-            tensor._old = tensor._node  # with its hooks, if it is to require grad again
+            tensor._accumulator = tensor._node  # with its hooks, if it is to require grad again
         is_of_recorded = base is not None and base._node is not None
         tensor._node = Nowhere(tensor) if is_of_recorded else None
     elif not tensor.is_floating_point():
@@ -120,7 +119,7 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
     elif tensor._changes is INFERENCE and not local.mode.inference:
         raise error("autograd.requires_grad_of_inference")
     elif tensor._node is None or isinstance(tensor._node, Nowhere):
-        before = getattr(tensor, "_old", None) if base is None else None
+        before = getattr(tensor, "_accumulator", None) if base is None else None
         if tensor._changes is INFERENCE:
             tensor._array = marked(share(tensor))
         before = AccumulateGrad(tensor) if before is None else before
@@ -137,12 +136,12 @@ def keep_hooks(tensor: TensorBase) -> None:
     """Keep the hooks of a tensor that is detached in place, for when it requires grad again."""
     node = tensor._node
     if isinstance(node, AccumulateGrad):
-        tensor._old = node
+        tensor._accumulator = node
     elif node is not None and node.whole.hooks is not None:
         hooks = node.whole.hooks.on_gradient.get(node.output_nr)
         if hooks:
-            tensor._old = AccumulateGrad(tensor)
-            hooks_of(tensor._old).on_gradient[0] = hooks
+            tensor._accumulator = AccumulateGrad(tensor)
+            hooks_of(tensor._accumulator).on_gradient[0] = hooks
 
 
 def set_grad(tensor: TensorBase, grad: TensorBase | None, *, by_backward: bool = False) -> None:
@@ -173,8 +172,8 @@ def follow_base(base: TensorBase) -> None:
         if view is None or view._base is not base:
             continue
         if is_stale(view):
-            if base._node is None and isinstance(view._old, Nowhere):
-                view._old = None
+            if base._node is None and isinstance(view._stale_node, Nowhere):
+                view._stale_node = None
             continue
         if base._node is None:
             if isinstance(view._node, Nowhere):
@@ -200,7 +199,7 @@ def is_stale(tensor: TensorBase) -> bool:
 
 def latest_node(tensor: TensorBase) -> Any:
     """Return the node that a tensor had when it was last asked for: an old one of a stale view."""
-    return tensor._old if is_stale(tensor) else tensor._node
+    return tensor._stale_node if is_stale(tensor) else tensor._node
 
 
 def seems_leaf(tensor: TensorBase) -> bool:
@@ -220,7 +219,7 @@ def node_of(tensor: TensorBase) -> Any:
 
 def look_again(view: TensorBase) -> Any:
     """Give a view the history that follows from its base's; see ``node_of``."""
-    base, old = view._base, view._old
+    base, old = view._base, view._stale_node
     assert base is not None
     if view._kind is not DEFAULT and (base._node is not None or old is not None):
         raise refusal_of_view(view, old, "its base or another view of its base has been")
@@ -233,7 +232,7 @@ def look_again(view: TensorBase) -> Any:
         move_retained(view, old, node)
     elif not isinstance(old, Nowhere):
         view._node = old
-    view._old = None
+    view._stale_node = None
     return view._node
 
 

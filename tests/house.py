@@ -1,13 +1,13 @@
 """The house in a picture: ``python -m tests.house`` draws it from what the modules import.
 
-The floors and the rule that nothing points back are those of ``test_layers.py``. The picture is in
+The floors and the rule that nothing points back are those of ``layers.py``. The picture is in
 Mermaid's language, which the pages of code hosts draw; arrows that follow from others are left out.
 """
 
 from collections import defaultdict
 
-from tests.test_layers import FLOORS, floor_of, layer_of
-from tests.test_layers import graph as graph_of_modules
+from tests.layers import FLOORS, floor_of, layer_of
+from tests.layers import graph as graph_of_modules
 
 ROOMS = {
     "cli": "cli: the command autodiff-kit",

@@ -67,14 +67,14 @@ def text_of(row: Any) -> Iterator[Part]:
     """Yield whether NumPy computes what the text of an op says: the generic tests' value."""
 
     def compute() -> None:
+        from tests.ops.expected import expected  # which needs samples of all ops
         from tests.ops.samples import samples
-        from tests.ops.test_every_op import expected  # which needs samples of all ops
 
         expected(row, samples(row)[0])
 
     problem = problem_of(compute)
     what = "its text is NumPy's, or has an entry in WITH_NUMPY"
-    yield not problem, what + problem, "tests/ops/test_every_op.py"
+    yield not problem, what + problem, "tests/ops/expected.py"
 
 
 def calls_of(row: Any, where: str) -> Iterator[Part]:

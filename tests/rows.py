@@ -48,8 +48,10 @@ def _in_a_loop(arguments: tuple[str, ...], rows: Iterable[Any], test: Test) -> T
             isinstance(e, pytest.skip.Exception) for e in failures
         ):
             raise failures[0]  # what is missing is missing for all
-        if failures:
-            raise failures[0] if len(failures) == 1 else BaseExceptionGroup("Rows", failures)
+        if len(failures) == 1 and not isinstance(failures[0], pytest.skip.Exception):
+            raise failures[0]
+        if failures:  # also where one row alone is skipped: the others' result is not "skipped"
+            raise BaseExceptionGroup("Rows", failures)
 
     signature = inspect.signature(test)
     fixtures = [p for name, p in signature.parameters.items() if name not in arguments]
@@ -68,9 +70,12 @@ def with_all_rows(test: Test, is_shared: Callable[[set[str]], bool]) -> Test:
 
     Returns
     -------
-    function: the test itself if it has no table. A table stays where rows have marks of their own.
+    function: the test itself if it has no table, or a mark that is about each row alone: a fixture
+    that it uses, a failure that it expects. A table stays where rows have marks of their own.
     """
     marks = [*getattr(test, "pytestmark", [])]
+    if any(mark.name in ("usefixtures", "xfail") for mark in marks):
+        return test
     tables = [mark for mark in marks if mark.name == "parametrize" and _is_plain(mark)]
     if not tables or not is_shared({name for table in tables for name in _names(table)}):
         return test

@@ -1,5 +1,6 @@
 """Factories: values, types, shapes, and whose memory it is."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -143,11 +144,12 @@ def test_likes_take_shape_and_dtype() -> None:
         assert (like(x).shape, like(x).dtype) == (x.shape, x.dtype)
 
 
-def test_negative_strides_are_refused() -> None:
+@pytest.mark.parametrize("make", [torch.from_numpy, torch.tensor, torch.as_tensor, torch.Tensor])
+def test_negative_strides_are_refused(make: Callable[..., torch.Tensor]) -> None:
     with pytest.raises(
         ValueError, match="At least one stride in the given numpy array is negative"
     ):
-        torch.from_numpy(np.ones(3)[::-1])
+        make(np.ones(3)[::-1])
 
 
 def test_other_devices_are_refused_in_words() -> None:

@@ -228,3 +228,16 @@ def test_a_gpu_is_refused_as_pytorch_without_cuda_refuses_it() -> None:
             AssertionError, match=r"^Torch not compiled with CUDA enabled\n-> .*CPU"
         ):
             use()
+
+
+@pytest.mark.parametrize(
+    ("call", "dtype"),
+    [
+        (lambda: torch.gcd(torch.ones(2), torch.ones(2)), "x.long()"),
+        (lambda: torch.ones(2) << torch.ones(2), "x.long()"),
+        (lambda: torch.frac(torch.tensor([1, 2])), "x.float()"),
+    ],
+)
+def test_the_advice_on_a_kernel_names_a_dtype_that_it_computes_with(call, dtype) -> None:
+    with pytest.raises(NotImplementedError, match=re.escape(dtype)):
+        call()

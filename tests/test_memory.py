@@ -405,18 +405,20 @@ def test_a_long_chain_is_built_differentiated_and_dropped(operations: int) -> No
     assert run(CHAIN.format(half=operations // 2)) == "1.0 True\ngone\n"
 
 
-def test_a_long_chain_is_dropped_without_having_been_used() -> None:
-    code = CHAIN.format(half=100_000).replace("y.backward()", "y.backward(retain_graph=True)")
+@pytest.mark.parametrize("half", [20_000, pytest.param(100_000, marks=pytest.mark.gate)])
+def test_a_long_chain_is_dropped_without_having_been_used(half: int) -> None:
+    code = CHAIN.format(half=half).replace("y.backward()", "y.backward(retain_graph=True)")
 
     assert run(code) == "1.0 True\ngone\n"
 
 
-def test_a_long_chain_can_be_differentiated_twice() -> None:
-    code = """
+@pytest.mark.parametrize("rounds", [5_000, pytest.param(20_000, marks=pytest.mark.gate)])
+def test_a_long_chain_can_be_differentiated_twice(rounds: int) -> None:
+    code = f"""
 import autodiff_kit as torch
 x = torch.tensor(0.5, requires_grad=True)
 y = x
-for _ in range(20_000):
+for _ in range({rounds}):
     y = y * 0.9999 + y.sin() * 0.0001
 (g,) = torch.autograd.grad(y, x, create_graph=True)
 (h,) = torch.autograd.grad(g, x)

@@ -1,5 +1,6 @@
 """What is PyTorch's, but not the kit's: the one answer, in every form in which it may be asked."""
 
+import importlib
 import re
 import subprocess
 import sys
@@ -13,16 +14,17 @@ import pytest
 
 import autodiff_kit as torch
 import autodiff_kit.linalg
+import autodiff_kit.nn.attention
 import autodiff_kit.nn.utils.rnn
 import autodiff_kit.special
-from autodiff_kit.function_files import OUTSIDE
-from autodiff_kit.outside import outside
+from autodiff_kit.outside import OF_TENSORS, outside
 
 THEIRS = """
     fft compile jit profiler distributed autograd.forward_ad autograd.profiler
     autograd.kineto_available cuda.synchronize cuda.Stream linalg.matrix_exp nn.Conv3d
+    nn.attention.SDPBackend
     nn.functional.pdist nn.init.torch
-    nn.utils.prune nn.utils.rnn.invert_permutation optim.Adafactor
+    nn.utils.parametrizations.orthogonal nn.utils.rnn.invert_permutation optim.Adafactor
     special.bessel_j0 utils.tensorboard utils.data.IterDataPipe
     autograd.function.InplaceFunction autograd.graph.increment_version
 """
@@ -51,8 +53,10 @@ def test_names_of_tensors_and_modules() -> None:
 def test_of_tensors_all_names_are_listed_that_only_pytorch_has() -> None:
     names = tomllib.loads(files("autodiff_kit.outside").joinpath("names.toml").read_text())
 
-    assert {n for n in names["torch.Tensor"].split() if not hasattr(torch.Tensor, n)} == {*OUTSIDE}
-    assert not {*OUTSIDE} & {*dir(torch.ones(2))}
+    assert {n for n in names["torch.Tensor"].split() if not hasattr(torch.Tensor, n)} == {
+        *OF_TENSORS
+    }
+    assert not {*OF_TENSORS} & {*dir(torch.ones(2))}
     with pytest.raises(AttributeError, match=r"'Tensor' has no attribute 'stft'\n-> torch\.Tensor"):
         torch.Tensor.stft  # noqa: B018
 
@@ -69,8 +73,8 @@ def test_reading_a_slot_of_a_tensor_calls_no_python() -> None:
         "import torch.distributed as dist",
         "from torch.utils.tensorboard import SummaryWriter",
         "from torch.profiler import profile",
-        "from torch.nn.utils import prune",
-        "from torch.nn.utils.prune import l1_unstructured",
+        "from torch.nn.utils.parametrizations import orthogonal",
+        "import torch.autograd.forward_ad as fwAD",
         "from torch.nn import Conv3d",
         "from torch.autograd import kineto_available",
         "from torch.optim import Adafactor",
@@ -114,8 +118,35 @@ def test_a_slip_of_the_pen_is_told_from_what_pytorch_has() -> None:
         ImportError, match=r"PyTorch has no torch\.nn\.Linar .* torch\.nn\.Linear\?"
     ):
         from autodiff_kit.nn import Linar  # noqa: F401
+    with pytest.raises(AttributeError, match=r"has no .*orthogonl either\.$"):
+        torch.nn.utils.parametrizations.orthogonl  # noqa: B018
     with pytest.raises(AttributeError, match=r"PyTorch has no torch\.no_such_thing either\.$"):
         torch.no_such_thing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("distributions.normal", "Normal"),
+        ("distributions.one_hot_categorical", "OneHotCategorical"),
+        ("optim.adamw", "AdamW"),
+        ("amp.grad_scaler", "GradScaler"),
+        ("nn.utils.clip_grad", "clip_grad_norm_"),
+        ("nn.utils.convert_parameters", "parameters_to_vector"),
+    ],
+)
+def test_a_class_is_also_in_the_module_where_pytorch_has_its_code(module: str, name: str) -> None:
+    place = importlib.import_module(f"autodiff_kit.{module}")
+
+    above = importlib.import_module(f"autodiff_kit.{module.rpartition('.')[0]}")
+    assert getattr(place, name) is getattr(above, name)
+    with pytest.raises(AttributeError, match=rf"autodiff_kit\.{module}' has no attribute 'other'"):
+        place.other  # noqa: B018
+
+
+def test_of_a_private_name_the_kit_does_not_say_that_pytorch_has_none() -> None:
+    with pytest.raises(AttributeError, match=r"torch\._C is private, if PyTorch has it"):
+        torch._C  # noqa: B018
 
 
 @pytest.mark.parametrize(
@@ -128,6 +159,8 @@ def test_a_slip_of_the_pen_is_told_from_what_pytorch_has() -> None:
         ("nested", "Lesson 07"),
         ("cuda.Stream", "leave out"),
         ("nn.Conv3d", "Use PyTorch"),
+        ("autograd.forward_ad.make_dual", "func.jvp"),
+        ("nn.utils.parametrizations.orthogonal", "orthogonal_"),
     ],
 )
 def test_what_to_do_instead(path: str, instead: str) -> None:
@@ -137,7 +170,7 @@ def test_what_to_do_instead(path: str, instead: str) -> None:
 def test_asking_breaks_neither_hasattr_nor_getattr() -> None:
     assert not hasattr(torch, "compile")
     assert not hasattr(torch.nn.functional, "pdist")
-    assert not hasattr(torch.nn.utils, "prune")
+    assert not hasattr(torch.nn.utils, "stateless")
     assert getattr(torch.ones(1), "stft", None) is None
     assert isinstance(getattr(torch, "fft", SimpleNamespace()), SimpleNamespace)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests import rows
+from tests import gate, rows
 from tests.rows import for_each, with_all_rows
 
 TABLE = [pytest.param(1, "a", id="first"), (2, "b"), (3, "c")]
@@ -59,6 +59,18 @@ def test_each_row_that_fails_is_named_and_one_that_is_skipped_fails(outcome: Any
 
 
 @pytest.mark.usefixtures("together")
+def test_one_row_that_is_skipped_alone_does_not_make_the_test_a_skipped_one() -> None:
+    @for_each("number", [1, 2, 3])
+    def test(number: int) -> None:
+        if number == 2:
+            pytest.skip("because")
+
+    with pytest.raises(BaseExceptionGroup) as caught:
+        test()
+    assert [error.__notes__ for error in caught.value.exceptions] == [["The row: (2,)"]]
+
+
+@pytest.mark.usefixtures("together")
 def test_where_all_rows_are_skipped_the_test_is() -> None:
     @for_each("first", [1, 2])
     @for_each("second", [3, 4])
@@ -108,3 +120,24 @@ def test_a_table_stays_where_a_row_has_a_mark_of_its_own() -> None:
     assert [mark.args[0] for mark in merged.pytestmark] == ["library"]
     merged(library="kit")
     assert seen == [(1, "kit"), (2, "kit")]
+
+
+@pytest.mark.parametrize("mark", [pytest.mark.usefixtures("together"), pytest.mark.xfail])
+def test_a_table_stays_where_a_mark_is_about_each_row_alone(mark: pytest.MarkDecorator) -> None:
+    @mark
+    @pytest.mark.parametrize("number", [1, 2])
+    def test(number: int) -> None: ...
+
+    assert with_all_rows(test, lambda names: True) is test
+
+
+@pytest.mark.usefixtures("together")
+def test_some_rows_of_a_table_are_spread_over_it_and_the_gate_takes_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for is_gate, is_shared, number in ((False, True, 3), (True, True, 9), (False, False, 9)):
+        monkeypatch.setattr(gate, "IN_THE_GATE", is_gate)
+        monkeypatch.setattr(rows, "TOGETHER", is_shared)
+        assert len(gate.some("aaabbbccc", 3)) == number
+        assert {*gate.some("aaabbbccc", 3)} == {"a", "b", "c"}
+        assert gate.some("abc", 3) == ["a", "b", "c"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.autograd.backward import backward, grad
 from autodiff_kit.autograd.grad_mode import enable_grad, no_grad
-from autodiff_kit.late import keep
+from autodiff_kit.lazy import keep
 from autodiff_kit.outside import absent, modules_below
 
 if TYPE_CHECKING:

@@ -19,15 +19,16 @@ from autodiff_kit.core.base import ARRAYS, TensorBase, next_number, wrap
 from autodiff_kit.core.hooks import (
     as_gradient,
     check_replacement,
+    gradient_of,
     separate,
     together,
 )
-from autodiff_kit.core.memory import gradient_of, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import as_seen, running, show_as
 from autodiff_kit.core.op import ACCUMULATE, Value
 from autodiff_kit.core.outputs import cotangent_of
+from autodiff_kit.core.versions import writable
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
@@ -47,8 +48,8 @@ class Task:
         Where it starts.
     inputs : sequence of Node, or None
         What it was asked for.
-    targets, passing : set of Node
-        The nodes of ``inputs``, and those that pass gradients on to them.
+    targets, carriers : set of Node
+        The nodes of ``inputs``, and those on the way to them, which carry gradients there.
     useful : set of Node, or None
         All of these; None: all nodes are visited.
     accumulates : bool
@@ -68,8 +69,8 @@ class Task:
         self._turns: dict[Node, int] = {}
         if inputs is not None:
             self.targets = {node.whole for node in inputs}
-            self.passing = _leading_to(self.targets, [node for node, _ in roots])
-            self.useful = self.targets | self.passing
+            self.carriers = _leading_to(self.targets, [node for node, _ in roots])
+            self.useful = self.targets | self.carriers
 
     def of_inputs(self, cotangents: dict[Node, Value]) -> dict[Node, Value]:
         """Return what was found for each of ``inputs``, which may be one of several outputs."""
@@ -122,7 +123,7 @@ class Task:
         return len(visited)
 
     @staticmethod
-    def copied(contribution: Value) -> Value:
+    def copy_of(contribution: Value) -> Value:
         """Return a copy that hooks see as the tensor that was given, if it is of that."""
         copy = contribution.copy()
         if running.inflow:
@@ -271,9 +272,9 @@ def _leading_to(inputs: set[Node], roots: Sequence[Node]) -> set[Node]:
                 stack.append(edge)
     useful = set(inputs)
     order.sort(key=attrgetter("number"))  # inputs before their consumers
-    passing = set()
+    carriers = set()
     for node in order:
         if node.edge0 in useful or node.edge1 in useful or not useful.isdisjoint(node.more):
-            passing.add(node)
+            carriers.add(node)
             useful.add(node)
-    return passing
+    return carriers

@@ -17,10 +17,11 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import TensorBase, wrap
-from autodiff_kit.core.memory import gradient_of, share
+from autodiff_kit.core.hooks import gradient_of
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import looked_into, running
+from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error, warn_of_cycle
 from autodiff_kit.views import node_of
@@ -87,6 +88,8 @@ def backward(
             if not target.is_leaf or not target.requires_grad:
                 target.retain_grad()  # raises where no gradient can arrive
         ends = _reachable(_nodes(targets))
+    if not roots:
+        return
     run = _engine() if grad_tensors is None else partial(_run, seeds)
     try:
         run(roots, retain_graph=retain, create_graph=records, inputs=ends)
@@ -147,13 +150,15 @@ def grad(
     roots = _roots(sources, seeds, records)
     ends = _nodes(targets)
     run = _engine() if grad_outputs is None else partial(_run, seeds)
-    cotangents = run(
-        roots,
-        retain_graph=retain,
-        create_graph=records,
-        inputs=_reachable(ends),
-        accumulates=False,
-    )
+    cotangents: dict[Node, Any] = {}
+    if roots:
+        cotangents = run(
+            roots,
+            retain_graph=retain,
+            create_graph=records,
+            inputs=_reachable(ends),
+            accumulates=False,
+        )
     gradients: list[Any] = []
     tensors: dict[int, Any] = {}
     for (_, seed), g in zip(roots, seeds, strict=True):

@@ -24,18 +24,17 @@ from autodiff_kit.autograd.function_node import (
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import last_change, next_number, wrap
 from autodiff_kit.core.hooks import move_retained
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import installed
 from autodiff_kit.core.op import Op, Rule, Value
-from autodiff_kit.core.versions import note_change, note_maker
+from autodiff_kit.core.versions import note_change, note_maker, share
 from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, note_view
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import rebase, without_hooks
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.views import forget_views, is_stale, refusal_of_view, seems_leaf
+from autodiff_kit.views import forget_views, latest_node, refusal_of_view, seems_leaf
 
 __all__ = ["Function", "FunctionCtx", "once_differentiable"]
 
@@ -177,7 +176,8 @@ class _FunctionOp(Op):
         node = "torch::autograd::Error" if cls is _Once else f"{name}Backward"  # PyTorch's for that
         super().__init__(_forward, f"{name}.apply(inputs)", formula, node=node)
         self.name, self.doc, self.saves = name, cls.__doc__ or "", True
-        self.calls_all_rules = True  # backward is called once, and with zeros where nothing arrived
+        # ``backward`` is called once, and with zeros where nothing arrived.
+        self.always_calls_rules = True
         self.node_class = type(node.split("::")[-1], (FunctionNode,), {"__slots__": ()})
         place = {"__module__": FunctionCtx.__module__}
         self.context_class = type(self.node_name, (FunctionCtx,), place)
@@ -311,7 +311,7 @@ def _refuse_dirty(x: Tensor, count: int) -> None:
         raise error("function.dirty_leaf")
     if base is not None:
         if x._kind is not DEFAULT:
-            raise refusal_of_view(x, x._old if is_stale(x) else x._node, "is being")
+            raise refusal_of_view(x, latest_node(x), "is being")
         if base.is_leaf and x.requires_grad:
             raise error("inplace.view_of_leaf", how="forward")
         if count > 1:

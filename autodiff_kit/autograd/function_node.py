@@ -15,7 +15,6 @@ import numpy as np
 
 from autodiff_kit.autograd.graph import Packed, current_hooks
 from autodiff_kit.core.base import INFERENCE, wrap
-from autodiff_kit.core.memory import refuse_to_save
 from autodiff_kit.core.messages import released_message, saved_changed
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node, WideNode
@@ -117,7 +116,7 @@ class Saved:
 
     def __init__(self, tensor: Tensor, output: int | None) -> None:
         if tensor._changes is INFERENCE:
-            refuse_to_save()
+            raise error("autograd.inference_saved")
         hooks = current_hooks()
         self.packed = None if hooks is None else Packed(hooks, tensor, output is not None)
         self.array = tensor._array if hooks is None else None

@@ -18,7 +18,7 @@ import numpy as np
 from autodiff_kit.autograd.backward import grad
 from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.memory import share
+from autodiff_kit.core.versions import share
 from autodiff_kit.creation import rand, zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.tensor import Tensor
@@ -41,6 +41,7 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    fast_mode: bool = False,
 ) -> bool:
     """Check the gradients of ``func`` by finite differences; return True if all are right.
 
@@ -56,6 +57,8 @@ def gradcheck(
         Tolerances: ``|backward - differences| <= atol + rtol * |differences|``.
     raise_exception : bool
         Raise GradcheckError, which shows both Jacobians, or return False.
+    fast_mode : bool
+        Changes nothing: the whole Jacobian is checked, where PyTorch takes one random direction.
 
     Examples
     --------

@@ -23,7 +23,7 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.node_hooks import OpOfOneNode, Visit, current_task
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op, Value
-from autodiff_kit.core.shown import named
+from autodiff_kit.core.shown import as_grad_fn
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.outside import absent
@@ -220,7 +220,7 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
         raise error("graph.edge_without_grad")
     # Its values are not needed, and so not kept: an array of one number, repeated without memory.
     array = np.broadcast_to(np.zeros((), tensor._array.dtype), tensor._array.shape)
-    node: Any = named(tensor._node)
+    node: Any = as_grad_fn(tensor._node)
     return GradientEdge(node, tensor.output_nr, wrap(array, tensor._node))
 
 

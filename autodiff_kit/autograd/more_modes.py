@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from autodiff_kit.autograd.decorators import AsDecorator
+from autodiff_kit.autograd.grad_mode import AsDecorator
 from autodiff_kit.core.mode import Switch, local
 from autodiff_kit.errors import error
 

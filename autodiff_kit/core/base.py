@@ -21,10 +21,10 @@ ARRAYS = (np.ndarray, np.generic)  # a tuple: isinstance takes twice as long wit
 
 # Nodes and changes in place are numbered as they happen: what is younger has a higher number.
 next_number = itertools.count().__next__
-# When the latest change in place happened. A younger node cannot have saved what was changed since,
-# so backward looks closer at older nodes only: one comparison per node.
+# When the latest change in place happened. It cannot have harmed what a younger node has saved, so
+# backward looks closer at older nodes only: one comparison per node.
 last_change = SimpleNamespace(number=-1)
-# Of all nodes with hooks: without any, the order in which leaves are reached cannot be seen.
+# How many nodes have been given hooks. While none has, no code can see when a leaf is reached.
 hook_count = SimpleNamespace(number=0)
 INFERENCE: Final[Any] = object()  # stands in ``_changes`` of tensors made under inference_mode
 
@@ -35,28 +35,27 @@ class TensorBase:
     Attributes
     ----------
     _array : numpy.ndarray or NumPy scalar
-        The values. A 0-d tensor holds a NumPy scalar until its memory is to be shared:
-        arithmetic on scalars is seven times faster than on 0-d arrays.
+        The values; of a 0-d tensor a scalar, seven times faster, until its memory is shared.
     _node : Node or None
         The node that made it; for a leaf that requires grad, the node that accumulates into it.
         None means: no gradient wanted. So this one slot is ``requires_grad``, too.
     _grad : Tensor or None
-    _changes
-        ``INFERENCE`` for tensors that count no changes. Else changes are counted by memory
-        (``versions.py``).
+    _changes : object or None
+        ``INFERENCE`` if changes are not counted; else they are, by memory (``versions.py``).
     _base : Tensor or None
         The tensor whose memory this one looks into: then it is a view.
     _views : set of weak references, or None
         The tensors that look into this one's memory, and into that of what is detached from it.
-    _kind, _seen, _old
-        Of a view: how it was made; the latest change that its node knows of; its node before the
-        base changed. ``_node`` is unset then: not None, but made anew when read (``views.py``).
-        Of a leaf that requires grad no more, ``_old`` is its node, with its hooks.
+    _kind, _seen : str, int
+        Of a view: the manner in which it was made; the latest change that its node knows of.
+    _stale_node : Node or None
+        Of a view whose base was changed: its node before. ``_node`` is unset until it is read.
+    _accumulator : AccumulateGrad, of a leaf that requires grad no more; it may have hooks
     """
 
     __slots__ = (
-        *("__weakref__", "_array", "_base", "_changes", "_grad", "_kind", "_node", "_old"),
-        *("_seen", "_views"),
+        *("__weakref__", "_accumulator", "_array", "_base", "_changes", "_grad", "_kind", "_node"),
+        *("_seen", "_stale_node", "_views"),
     )
 
     _array: Any
@@ -67,7 +66,8 @@ class TensorBase:
     _views: set[weakref.ref[Any]] | None
     _kind: str
     _seen: int
-    _old: Any
+    _stale_node: Any
+    _accumulator: Any
 
     if TYPE_CHECKING:
 

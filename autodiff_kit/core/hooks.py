@@ -11,13 +11,13 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autodiff_kit.core.base import hook_count
+from autodiff_kit.core.base import INFERENCE, hook_count, wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
 __all__ = ["Gradients", "Hooks", "RemovableHandle", "as_gradient", "check_replacement"]
-__all__ += ["hooks_of", "move_retained", "retains", "separate", "together"]
+__all__ += ["gradient_of", "hooks_of", "move_retained", "retains", "separate", "together"]
 
 
 class Hooks:
@@ -124,6 +124,14 @@ def together(parts: Sequence[Any], count: int | None) -> Any:
         return parts[0]
     by_index = {index: g for index, g in enumerate(parts) if g is not None}
     return Gradients(by_index) if by_index else None
+
+
+def gradient_of(array: Any) -> Any:
+    """Return an array that a rule has made as a tensor."""
+    gradient = wrap(array)
+    if local.mode.inference:
+        gradient._changes = INFERENCE
+    return gradient
 
 
 def as_gradient(tensor: Any) -> Any:

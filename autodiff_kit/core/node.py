@@ -66,7 +66,7 @@ class Node(Shown):
             return tuple((f"{self.op.inputs[0]}[{i}]", e) for i, e in enumerate(self.more))
         return tuple(zip(self.op.inputs, (self.edge0, self.edge1, *self.more), strict=False))
 
-    def rebuilt(self) -> tuple[Value, Value, Value, tuple[Any, ...]]:
+    def rebuild(self) -> tuple[Value, Value, Value, tuple[Any, ...]]:
         """Return what the node has saved, with its arrays as the Tensors that they were.
 
         An input is its array and the edge to the node that made it, the output is its array and the
@@ -79,9 +79,9 @@ class Node(Shown):
         if isinstance(out, ARRAYS):
             out = wrap(out, self)
         if isinstance(x, ARRAYS):
-            x = wrap(x, self.edge0 and self.edge0.living)
+            x = wrap(x, self.edge0 and self.edge0.live_node)
         if isinstance(y, ARRAYS):
-            y = wrap(y, self.edge1 and self.edge1.living)
+            y = wrap(y, self.edge1 and self.edge1.live_node)
         if self.op.saves_rest:
             made_by = self.makers()
             pairs = zip(self.op.rest, rest, strict=False)

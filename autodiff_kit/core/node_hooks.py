@@ -18,14 +18,14 @@ from autodiff_kit.core.hooks import (
     RemovableHandle,
     as_gradient,
     check_replacement,
+    gradient_of,
     hooks_of,
     separate,
     together,
 )
-from autodiff_kit.core.memory import gradient_of, share
 from autodiff_kit.core.mode import local, thread_local
 from autodiff_kit.core.op import Op, Value
-from autodiff_kit.core.versions import memory_of
+from autodiff_kit.core.versions import memory_of, share
 from autodiff_kit.errors import error
 from autodiff_kit.late import late
 
@@ -101,8 +101,8 @@ class NodeHooks:
         """The node of all outputs, where this one stands for one of several."""
         return self
 
-    def passed_on(self, g: Any) -> Any:
-        """Return what goes on to ``whole`` when ``g`` has arrived here."""
+    def by_output(self, g: Any) -> Any:
+        """Return the cotangent ``g`` as ``whole`` takes it: by the number of the output."""
         return g
 
     @property
@@ -154,7 +154,7 @@ class NodeHooks:
             raise error("graph.call_count", expected=expected, got=len(gradients))
         g = together(gradients, node.count)
         edges = self._all_edges()
-        grad_inputs = contributions(node.op, edges, g, node.rebuilt())
+        grad_inputs = contributions(node.op, edges, g, node.rebuild())
         result = tuple(grad_inputs[i] for i in inputs_shown(node.op, len(edges)))
         return result[0] if len(result) == 1 else result
 
@@ -178,33 +178,32 @@ class NodeHooks:
 class Visit:
     """What the first rule of a visit found out, until the last rule has had it, too."""
 
-    __slots__ = ("found", "g", "left", "readers")
+    __slots__ = ("g", "left", "readers", "result")
 
     def __init__(self, edges: tuple[Any, ...]) -> None:
         self.readers = sum(edge is not None for edge in edges)
-        self.left, self.g, self.found = 0, None, None
+        self.left, self.g, self.result = 0, None, None
 
     def once(self, g: Value, find: Callable[[], Any]) -> Any:
         """Return what ``find()`` returns; call it for the first rule only."""
         if not self.left or self.g is not g:
-            self.g, self.found, self.left = g, find(), self.readers
-        found = self.found
+            self.g, self.result, self.left = g, find(), self.readers
+        result = self.result
         self.left -= 1
         if not self.left:
-            self.g = self.found = None
-        return found
+            self.g = self.result = None
+        return result
 
 
 class OpOfOneNode:
     """An op whose rules are one node's own: they unpack what it has saved, or call its hooks."""
 
-    calls_all_rules = (
-        True  # unpacked also where PyTorch then computes nothing; hooks are always called
-    )
+    # Unpacked also where PyTorch then computes nothing; hooks are always called.
+    always_calls_rules = True
 
     def __init__(self, op: Op, rules: Sequence[Callable[..., Value]], **own: Any) -> None:
         self.op = op
-        self.sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.calls_all_rules
+        self.sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.always_calls_rules
         self.rule0, self.rule1, *self.rules_of_more = rules
         for name, value in own.items():
             setattr(self, name, value)
@@ -238,16 +237,16 @@ def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list
     rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
     task = current_task()
     useful = None if task is None else task.useful
-    sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.calls_all_rules
+    sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.always_calls_rules
     grad_inputs: list[Any] = []
-    is_one_asked = useful is None or not useful.isdisjoint(edges)
+    is_one_useful = useful is None or not useful.isdisjoint(edges)
     for index, (edge, rule) in enumerate(zip(edges, rules, strict=False)):
-        is_asked = g is not None and (useful is None or edge in useful)
+        is_useful = g is not None and (useful is None or edge in useful)
         is_edge = edge is not None and edge.shown is not None  # else one that leads nowhere
         if op.is_variadic and index > 1:
-            is_edge, is_asked = True, g is not None and is_one_asked
-        part = rule(g, *values) if is_edge and (is_asked or op.calls_all_rules) else None
-        if not (is_asked or sends_all):
+            is_edge, is_useful = True, g is not None and is_one_useful
+        part = rule(g, *values) if is_edge and (is_useful or op.always_calls_rules) else None
+        if not (is_useful or sends_all):
             part = None  # computed only because what it reads had to be unpacked
         if edge is not None and part is not None and part.shape != edge.shape:
             part = late("ops").sum_to(part, shape=edge.shape)
@@ -271,6 +270,11 @@ def _hooked(
     count: int | None,
 ) -> list[Any]:
     grad_inputs = contributions(op, edges, g, values)
+    if any(
+        edge is not None and part is not None and part.shape != edge.shape
+        for edge, part in zip(edges, grad_inputs, strict=False)
+    ):
+        return grad_inputs  # which the engine refuses; no hook is called before
     indices = inputs_shown(op, len(edges))
     grad_outputs = as_tensors(g, count)
     for hook in tuple(after.values()):

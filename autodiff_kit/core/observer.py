@@ -47,6 +47,12 @@ class Observer:
     def withdrawn(self, out: Any) -> None:
         """Note that ``out``, just computed to change a tensor in place, is refused and dropped."""
 
+    def has_enough(self) -> None:
+        """Note that a checkpoint's second run ends: what the op now at work has saved was missing.
+
+        PyTorch ends it before that op computes anything, unless it saves its own result.
+        """
+
     def grad_set(self, tensor: Any, grad: Any) -> None:
         """Note that ``tensor.grad`` becomes ``grad``, or None, by no backward pass."""
 

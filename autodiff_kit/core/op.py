@@ -71,10 +71,10 @@ class Op:
         The same as the engine calls them, by position: ``(g, out, x, y, rest) -> contribution``.
     rest : list of str
         Names of what rules read besides the output and the first two inputs.
-    is_refused, calls_all_rules : bool
-        Whether PyTorch has no derivative; whether all rules are called, if one gradient is wanted.
+    is_refused, always_calls_rules : bool
+        Whether PyTorch has no derivative; whether rules run also where no result is wanted.
     saves, saves_rest : bool
-        Whether any rule reads the values of a tensor; whether one of those is in ``rest``.
+        Whether backward frees what was saved; whether tensors' values are in ``rest``.
     """
 
     # What else a declaration may say:
@@ -103,7 +103,7 @@ class Op:
         names, count = code.co_varnames, code.co_argcount + code.co_kwonlyargcount
         self.forward, self.name = forward, forward.__name__.strip("_")
         self.node_name = node or f"{self.name.title().replace('_', '')}Backward0"
-        self.calls_all_rules = self.is_refused = self.node_name.endswith("::NotImplemented")
+        self.always_calls_rules = self.is_refused = self.node_name.endswith("::NotImplemented")
         self.text, self.tex, self.doc = text, tex or text, forward.__doc__ or ""
         self.is_variadic, self.is_view = bool(code.co_flags & _VARIADIC), view
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]

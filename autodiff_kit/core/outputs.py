@@ -60,8 +60,8 @@ class OutputNode(Node):
         """The node of all outputs."""
         return self.edge0  # type: ignore[return-value]
 
-    def passed_on(self, g: Value) -> Gradients | None:
-        """Return what goes on to the node of all outputs when ``g`` has arrived here."""
+    def by_output(self, g: Value) -> Gradients | None:
+        """Return ``g`` as the node of all outputs takes it: by the number of its output."""
         return None if g is None else Gradients({self.output_nr: g})
 
     def name(self) -> str:

@@ -19,7 +19,7 @@ from autodiff_kit.core.versions import changes_of, check_input
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 
-__all__ = ["Shown", "named"]
+__all__ = ["Shown", "as_grad_fn"]
 
 # PyTorch's names of what is saved, where an op does not say otherwise.
 _SAVED_AS = {"x": "self", "y": "other", "out": "result"}
@@ -47,8 +47,8 @@ class Shown(NodeHooks):
         return f"<{self.name().split('::')[-1]} object at {id(self):#x}>"
 
     @property
-    def living(self: Any) -> Any:
-        """The node, if what is computed of its output now has a history; see ``Node.rebuilt``.
+    def live_node(self: Any) -> Any:
+        """The node, if what is computed of its output now has a history; see ``Node.rebuild``.
 
         None for a leaf that no longer requires grad.
         """
@@ -57,12 +57,12 @@ class Shown(NodeHooks):
 
     def makers(self: Any) -> dict[str, Any]:
         """Return the nodes that made what rules read, by name, where that has a history."""
-        return {name: edge and edge.living for name, edge in self.edges()}
+        return {name: edge and edge.live_node for name, edge in self.edges()}
 
     @property
-    def named(self) -> Any:
+    def as_grad_fn(self) -> Any:
         """The node as it is shown: of a class that is called as PyTorch's."""
-        return named(self)
+        return as_grad_fn(self)
 
     @property
     def next_functions(self: Any) -> tuple[tuple[Any, int], ...]:
@@ -73,7 +73,7 @@ class Shown(NodeHooks):
         differentiate has only edges to nodes.
         """
         return tuple(
-            (named(edge), 0 if edge is None else edge.output_nr)
+            (as_grad_fn(edge), 0 if edge is None else edge.output_nr)
             for name, edge in ((name, _unpromoted(edge)) for name, edge in self.edges())
             if self.op.is_variadic
             or (name in self.op.rules and not (self.op.is_refused and edge is None))
@@ -124,7 +124,7 @@ class Shown(NodeHooks):
         """
         changed: list[tuple[int, Any, Any]] = []
         for which, value in enumerate((self.out, self.x, self.y, *self.rest)):
-            for array in getattr(value, "given", (value,)):  # of indices, what they were made of
+            for array in getattr(value, "sources", (value,)):  # of indices, what they were made of
                 changes = changes_of(array)
                 if changes is not None and array is value:
                     is_detached = check_input(self, which, value, changes, self._is_output(which))
@@ -238,7 +238,7 @@ def _saved_attribute(attribute: str, node: Any) -> Any:
     for which, array, changes in node._changed():
         if changes is not None and node._name_of(which) == own[0]:
             raise RuntimeError(_messages().changed_message(node, which, array, changes))
-    out, x, y, rest = node.rebuilt()
+    out, x, y, rest = node.rebuild()
     values = {"out": out, **dict(zip(op.inputs, (x, y), strict=False))}
     values |= dict(zip(op.rest, rest, strict=False))
     value = values[own[0]]
@@ -253,7 +253,7 @@ def _same_leaf(value: Any) -> Any:
     return leaf if leaf is not None and leaf._array is value._array else value
 
 
-def named(node: Any) -> Any:
+def as_grad_fn(node: Any) -> Any:
     """Give a node that is looked at a class of its own, called as PyTorch's is.
 
     Only now: if all nodes had the classes of their ops from the start, each access to an

@@ -1,11 +1,12 @@
-"""Version counters: which memory was changed in place, and when.
+"""A tensor's memory: who shares it, and when it was changed in place (version counters).
 
 After reading this file you know what ``x._version`` counts. What a node has saved may be changed
 before its rules read it, and then they would compute with wrong numbers. So changes in place are
 noted, by the memory that they write to: tensors that share memory share its version, and a graph
 whose tensors are left alone pays nothing for this. A tensor's memory is the array at the end of the
 chain of ``array.base``; what shall count for itself, as ``x.data`` does, gets an array of its own
-over the same bytes (``on_own_counter``). Read next: ``node.py``.
+over the same bytes (``on_own_counter``). The NumPy scalar of a 0-d tensor becomes an array when
+its memory is shared (``share``). Read next: ``node.py``.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import last_change, next_number
+from autodiff_kit.core.base import TensorBase, last_change, next_number
 
 __all__ = ["Changes", "array_of", "changes_of", "check_input", "memory_of"]
 __all__ += ["note_change", "note_detached", "note_maker", "note_replaced", "on_own_counter"]
-__all__ += ["on_own_storage"]
+__all__ += ["on_own_storage", "share", "writable"]
 
 
 class Changes(list[int]):
@@ -166,6 +167,26 @@ def array_of(scalar: Any) -> np.ndarray[Any, Any]:
     last_change.number = next_number()
     changes.replaced.append((old, last_change.number, changes.holds[new]))
     _changes[old] = _changes[new] = changes
+    return array
+
+
+def share(tensor: TensorBase) -> np.ndarray[Any, Any]:
+    """Return the tensor's memory as an array that others may hold and change, too."""
+    array = tensor._array
+    if isinstance(array, np.ndarray):
+        return array
+    # If there is another reference to it, perhaps a node has saved it. (True and False are one
+    # object each, which all have: nothing can be told from that.)
+    is_saved = array.dtype.kind != "b" and getrefcount(array) > 3
+    tensor._array = array_of(array) if is_saved else np.array(array)
+    return tensor._array
+
+
+def writable(tensor: TensorBase) -> np.ndarray[Any, Any]:
+    """Return the tensor's memory to be written to, also where elements share a place in it."""
+    array = share(tensor)
+    if not array.flags.writeable:
+        array.flags.writeable = True  # NumPy marks expanded arrays; ValueError for a constant
     return array
 
 

@@ -14,7 +14,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import registered
 from autodiff_kit.core.op import ACCUMULATE
-from autodiff_kit.core.shown import named
+from autodiff_kit.core.shown import as_grad_fn
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 
@@ -63,7 +63,7 @@ class Converted(Node):
     @property
     def shown(self) -> Node | None:
         """The node of the change."""
-        return named(self.edge0)
+        return as_grad_fn(self.edge0)
 
 
 class ChangeOfView(Node):

@@ -17,10 +17,10 @@ from autodiff_kit import inplace, ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import Size
 from autodiff_kit.errors import error
-from autodiff_kit.functions.declared import Ints, function, method, overloaded
+from autodiff_kit.functions.declared import Ints, alias, function, method, overloaded
 from autodiff_kit.ops import counting, moving, shape
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.sizes import sizes_given
+from autodiff_kit.sizes import as_dims, sizes_given
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["adjoint", "as_strided", "broadcast_shapes", "broadcast_tensors", "broadcast_to"]
@@ -28,10 +28,6 @@ __all__ += ["expand_as", "fliplr", "flipud", "moveaxis", "movedim", "narrow_copy
 __all__ += ["repeat_interleave", "reshape_as", "roll", "rot90", "select", "sum_to_size"]
 __all__ += ["squeeze_", "swapaxes", "swapaxes_", "swapdims", "t_", "tile", "transpose_"]
 __all__ += ["unflatten", "unfold", "unravel_index", "unsqueeze_", "view_as"]
-
-
-def _tuple(dims: Ints) -> tuple[int, ...]:
-    return tuple(dims) if isinstance(dims, tuple | list) else (int(dims),)
 
 
 # -- views ----------------------------------------------------------------------------------------
@@ -73,7 +69,7 @@ def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
 
 def broadcast_shapes(*shapes: Any) -> Size:
     """Return the shape that tensors of some shapes broadcast to."""
-    sizes = [_tuple(shape) for shape in shapes]
+    sizes = [as_dims(shape) for shape in shapes]
     out: tuple[int, ...] = ()
     for i, size in enumerate(sizes):
         try:
@@ -118,10 +114,10 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     """Move dimensions to other places; the rest keep their order."""
     if isinstance(source, int) != isinstance(destination, int):
         raise TypeError  # the words come from ``signatures.py``
-    old, new = ([input._dim(d) for d in _tuple(dims)] for dims in (source, destination))
+    old, new = ([input._dim(d) for d in as_dims(dims)] for dims in (source, destination))
     for name, dims, entered in (("source", old, source), ("destination", new, destination)):
         if len(set(dims)) < len(dims):
-            raise error("functions.movedim_twice", name=name, dims=[*_tuple(entered)])
+            raise error("functions.movedim_twice", name=name, dims=[*as_dims(entered)])
     if len(old) != len(new):
         raise error("functions.movedim_count", source=len(old), destination=len(new))
     if not input.ndim:
@@ -131,7 +127,7 @@ def movedim(input: Tensor, source: Ints, destination: Ints) -> Tensor:
     return input.permute([places[d] if d in places else next(rest) for d in range(input.ndim)])
 
 
-moveaxis = movedim
+moveaxis = alias("moveaxis", movedim)
 
 
 @function
@@ -155,7 +151,7 @@ def adjoint(input: Tensor) -> Tensor:
 @function
 def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     """Cut one dimension into several; one size may be -1."""
-    dim, parts = input._dim(dim), _tuple(sizes)
+    dim, parts = input._dim(dim), as_dims(sizes)
     if not parts:
         raise error("functions.unflatten_empty")
     if not input.ndim:
@@ -165,7 +161,7 @@ def unflatten(input: Tensor, dim: int, sizes: Ints) -> Tensor:
     if parts.count(-1) == 1 and product and size % product == 0:
         parts = tuple(size // product if n == -1 else n for n in parts)
     if math.prod(parts) != size or -1 in parts:
-        raise error("functions.unflatten", sizes=[*_tuple(sizes)], dim=dim, size=size)
+        raise error("functions.unflatten", sizes=[*as_dims(sizes)], dim=dim, size=size)
     return input.view(*input.shape[:dim], *parts, *input.shape[dim + 1 :])
 
 
@@ -188,7 +184,7 @@ def as_strided(
     input: Tensor, size: Ints, stride: Ints, storage_offset: int | None = None
 ) -> Tensor:
     """Look at the storage of a tensor with sizes and strides of one's own."""
-    sizes, strides = _tuple(size), _tuple(stride)
+    sizes, strides = as_dims(size), as_dims(stride)
     if len(sizes) != len(strides):
         raise error("functions.as_strided_lengths")
     if any(step < 0 for step in strides):
@@ -199,13 +195,15 @@ def as_strided(
     if input.requires_grad and (start or not input.is_contiguous()):
         raise error("functions.as_strided_of_view")
     offset = start if storage_offset is None else storage_offset
+    if offset < 0:
+        raise error("functions.as_strided_offset", offset=offset)
     return moving.as_strided(input, size=sizes, stride=strides, offset=offset)
 
 
 @method
 def sum_to_size(self: Tensor, *size: int) -> Tensor:
     """Sum over the dimensions along which a shape was broadcast to that of the tensor."""
-    sizes = _tuple(size[0]) if len(size) == 1 else size
+    sizes = as_dims(size[0]) if len(size) == 1 else size
     if not sizes:
         return self.sum()
     added = self.ndim - len(sizes)
@@ -226,7 +224,7 @@ def squeeze_(self: Tensor, dim: Ints | None = None) -> Tensor:
     """Remove dimensions of size 1 in place: all, or some."""
     if dim is None:
         return inplace.rearrange(self, "squeeze_", moving.squeeze_in_place)
-    for d in sorted((self._dim(d) for d in _tuple(dim)), reverse=True):
+    for d in sorted((self._dim(d) for d in as_dims(dim)), reverse=True):
         if self.shape[d : d + 1] == (1,):
             inplace.rearrange(self, "squeeze_", ops.drop_dim, dim=d)
     return self
@@ -242,8 +240,6 @@ def unsqueeze_(self: Tensor, dim: int) -> Tensor:
 @method
 def t_(self: Tensor) -> Tensor:
     """Transpose a matrix in place."""
-    if self.ndim > 2:
-        raise error("shapes.t_of_many", ndim=self.ndim)
     return inplace.rearrange(self, "t_", moving.t_in_place)
 
 
@@ -279,7 +275,7 @@ def narrow_copy(input: Tensor, dim: int, start: int, length: int) -> Tensor:
 @function
 def roll(input: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
     """Move elements along dimensions; what leaves at the end comes back at the start."""
-    by, along = _tuple(shifts), _tuple(dims)
+    by, along = as_dims(shifts), as_dims(dims)
     if len(by) != len(along) and not (len(by) == 1 and not along):
         raise error("functions.roll", shifts=len(by), dims=len(along))
     if along and not input.ndim:
@@ -290,7 +286,7 @@ def roll(input: Tensor, shifts: Ints, dims: Ints = ()) -> Tensor:
 @function
 def rot90(input: Tensor, k: int = 1, dims: Ints = (0, 1)) -> Tensor:
     """Turn by 90 degrees, k times, from the first of two dimensions to the second."""
-    plane = _tuple(dims)
+    plane = as_dims(dims)
     if len(plane) != 2:
         raise error("functions.rot90_dims", count=len(plane))
     if input.ndim < 2:

@@ -16,7 +16,7 @@ from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.late import late
 from autodiff_kit.methods.selecting import where as _where
-from autodiff_kit.operands import check_operand
+from autodiff_kit.operands import NUMBERS, check_operand
 from autodiff_kit.signatures import renamed, wrong_call
 from autodiff_kit.tensor import Tensor
 
@@ -78,12 +78,15 @@ def _with_tensor(method: Method, argument: str = "other") -> Method:
     return _with_operand(method, argument, numbers=False)
 
 
-def _check_input(name: str, input: Any, *args: Any, **kwargs: Any) -> None:
-    if not isinstance(input, Tensor):
-        wrong = wrong_call(name, "function", (input, *args), kwargs)
+def _check(name: str, argument: str, numbers: bool, args: Sequence[Any], kwargs: Any) -> None:
+    """Raise TypeError, in PyTorch's words, if one of the first two arguments is no operand."""
+    fits = isinstance(args[1], (Tensor, *NUMBERS) if numbers else Tensor)
+    if not (isinstance(args[0], Tensor) and fits):
+        wrong = wrong_call(name, "function", tuple(args), kwargs)
         if wrong is not None:
             raise wrong
-        check_operand(name, "input", 1, input, numbers=False)
+        check_operand(name, "input", 1, args[0], numbers=False)
+        check_operand(name, argument, 2, args[1], numbers)
 
 
 def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
@@ -92,9 +95,8 @@ def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
 
     def function(*args: Any, **kwargs: Any) -> Any:
         if kwargs:
-            if kwargs.get("out") is not None:
-                compute_into = late("given_outputs").compute_into
-                return compute_into(name, function, kwargs.pop("out"), args, kwargs)
+            if (out := kwargs.pop("out", None)) is not None:
+                return late("given_outputs").compute_into(name, function, out, args, kwargs)
             kwargs = renamed(name, "function", kwargs)
             args += tuple(kwargs.pop(n) for n in ("input", argument)[len(args) :] if n in kwargs)
         if len(args) < 2:
@@ -107,8 +109,7 @@ def _with_operand(method: Method, argument: str, numbers: bool) -> Method:
                 if isinstance(other, Tensor):
                     return method(input, other, *args, **kwargs)
                 input = wrap(result_dtype(input).type(input))
-        _check_input(name, input, other, *args, **kwargs)
-        check_operand(name, argument, 2, other, numbers)
+        _check(name, argument, numbers, (input, other, *args), kwargs)
         try:
             return plain(input, other, *args, **kwargs)
         except TypeError as refused:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from autodiff_kit import ops
 from autodiff_kit.calls import checked
 from autodiff_kit.errors import error
-from autodiff_kit.functions.declared import Number, Operand, function, overloaded
+from autodiff_kit.functions.declared import Number, Operand, alias, function, overloaded
 from autodiff_kit.ops import calculus, gamma
 from autodiff_kit.tensor import Tensor
 
@@ -296,8 +296,10 @@ def clip(input: Tensor, min: Operand = None, max: Operand = None) -> Tensor:
     return input.clamp(min, max)
 
 
-arccos, arccosh, arcsin, arcsinh = acos, acosh, asin, asinh
-arctan, arctanh, fix = atan, atanh, trunc
+arccos, arccosh = alias("arccos", acos), alias("arccosh", acosh)
+arcsin, arcsinh = alias("arcsin", asin), alias("arcsinh", asinh)
+arctan, arctanh = alias("arctan", atan), alias("arctanh", atanh)
+fix = alias("fix", trunc)
 
 
 # -- activations that are functions of tensors as well ---------------------------------------------

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
-from autodiff_kit.core.memory import writable
+from autodiff_kit.core.versions import writable
 from autodiff_kit.errors import error
 from autodiff_kit.functions.declared import Operand, function, method, overloaded
 from autodiff_kit.ops import counting, pairs

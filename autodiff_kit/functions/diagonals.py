@@ -90,14 +90,13 @@ def fill_diagonal_(self: Tensor, fill_value: Number, wrap: bool = False) -> Tens
         raise error("functions.fill_diagonal")
     if isinstance(fill_value, Tensor) and (fill_value.ndim or fill_value.requires_grad):
         raise TypeError("fill_diagonal_")  # the words come from ``signatures.py``
-    if self.ndim > 2:
-        if len(set(self.shape)) > 1:
-            raise error("functions.fill_diagonal_sizes")
-        places = [range(len(self))] * self.ndim
-        self[tuple(map(list, places))] = fill_value
-        return self
-    self.diagonal().fill_(fill_value)
-    rows, columns = self.shape
+    if self.ndim > 2 and len(set(self.shape)) > 1:
+        raise error("functions.fill_diagonal_sizes")
+    places = self
+    while places.ndim > 1:
+        places = diagonal(places)
+    places.fill_(fill_value)
+    rows, columns = self.shape[:2]
     if wrap and rows > columns + 1:
         fill_diagonal_(self[columns + 1 :], fill_value, wrap=True)
     return self

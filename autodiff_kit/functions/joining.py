@@ -15,7 +15,7 @@ from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import cat, check_list, stack
-from autodiff_kit.functions.declared import Ints, Tensors, function, overloaded
+from autodiff_kit.functions.declared import Ints, Tensors, alias, function, overloaded
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["atleast_1d", "atleast_2d", "atleast_3d", "cartesian_prod", "column_stack"]
@@ -75,7 +75,7 @@ def vstack(tensors: Tensors) -> Tensor:
     return cat([_matrix(x) for x in _listed("vstack", tensors)])
 
 
-row_stack = vstack
+row_stack = alias("row_stack", vstack)
 
 
 @function
@@ -98,7 +98,7 @@ def column_stack(tensors: Tensors) -> Tensor:
     return cat([x.reshape(x.numel(), 1) if x.ndim < 2 else x for x in several], dim=1)
 
 
-concat = concatenate = cat
+concat, concatenate = (alias(name, cat, "factory") for name in ("concat", "concatenate"))
 
 
 # -- cutting --------------------------------------------------------------------------------------
@@ -124,6 +124,8 @@ def tensor_split(
     where = indices_or_sections
     if isinstance(where, Tensor):
         where = where.tolist()
+    if isinstance(where, bool):
+        raise TypeError  # the words come from ``signatures.py``
     if isinstance(where, int):
         if where <= 0:
             raise error("functions.sections", count=where)

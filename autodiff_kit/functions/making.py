@@ -22,7 +22,7 @@ from autodiff_kit.from_data import (
     numpy_type,
     shape_of_sizes,
 )
-from autodiff_kit.functions.declared import Dtype, Ints, Number, function, method
+from autodiff_kit.functions.declared import Dtype, IntList, Ints, Number, function, method
 from autodiff_kit.ops.layouts import empty_like as empty_array_like
 from autodiff_kit.tensor import Tensor
 
@@ -128,9 +128,12 @@ def scalar_tensor(s: Any, *, dtype: Any) -> Any:
 
 
 def _new(self: Tensor, name: str, size: Any, options: dict[str, Any]) -> Tensor:
-    size = (options.pop("size"),) if "size" in options else size
+    if "size" in options:
+        if size or not isinstance(options["size"], (tuple, list)):
+            raise TypeError  # the words come from ``signatures.py``
+        size = (options.pop("size"),)
     if not size:
-        raise TypeError  # the words come from ``signatures.py``
+        raise TypeError
     maker: Any = getattr(creation, name)
     dtype = options.pop("dtype", None) or self.dtype
     return maker(shape_of_sizes(f"new_{name}", size), dtype=dtype, **options)
@@ -157,7 +160,7 @@ def new_empty(self: Tensor, *size: Ints, **options: Any) -> Tensor:
 @method
 def new_full(
     self: Tensor,
-    size: Ints,
+    size: IntList,
     fill_value: Number,
     *,
     dtype: Dtype | None = None,
@@ -169,8 +172,7 @@ def new_full(
     kind = dtype or self.dtype
     value = fill_value.item() if isinstance(fill_value, Tensor) else fill_value
     number = dtypes.number_in(value, kind.numpy)
-    sizes = size if isinstance(size, tuple | list) else (size,)
-    return creation.full(sizes, number, dtype=kind, **options)
+    return creation.full(size, number, dtype=kind, **options)
 
 
 @method

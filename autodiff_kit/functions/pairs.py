@@ -7,7 +7,8 @@ arguments are called ``Operand``. Read next: ``comparing.py``.
 from __future__ import annotations
 
 from autodiff_kit import ops
-from autodiff_kit.functions.declared import Number, Operand, function, overloaded
+from autodiff_kit.functions import basic
+from autodiff_kit.functions.declared import Number, Operand, alias, function, overloaded
 from autodiff_kit.ops import pairs
 from autodiff_kit.tensor import Tensor
 
@@ -42,7 +43,7 @@ def logaddexp2(input: Tensor, other: Tensor) -> Tensor:
     return pairs.logaddexp2(input, other)
 
 
-@function
+@overloaded("(Tensor input, Tensor other)", "(Tensor input, Number other)")
 def copysign(input: Tensor, other: Operand) -> Tensor:
     """Return ``input`` with the sign of ``other``."""
     if isinstance(other, Tensor):
@@ -131,8 +132,11 @@ def ldexp(input: Tensor, other: Tensor) -> Tensor:
     return pairs.ldexp(input, other)
 
 
-@function
-def rsub(input: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
+@overloaded(
+    "(Tensor input, Tensor other, *, Number alpha = 1)",
+    "(Tensor input, Number other, Number alpha = 1)",
+)
+def rsub(input: Tensor, other: Operand, alpha: Number = 1) -> Tensor:
     """Return ``other - alpha * input``."""
     scaled = input if alpha == 1 else input * alpha
     return other - scaled
@@ -224,30 +228,38 @@ def logical_xor(input: Tensor, other: Tensor) -> Tensor:
 # -- other names ----------------------------------------------------------------------------------
 
 
-@function
-def multiply(input: Tensor, other: Operand) -> Tensor:
+@overloaded("(Operand input, Tensor other)", "(Operand input, Number other)")
+def multiply(input: Operand, other: Operand) -> Tensor:
     """Return ``input * other``: ``mul``."""
-    return input.mul(other)
+    return basic.mul(input, other)
 
 
-@function
-def subtract(input: Tensor, other: Operand, *, alpha: Number = 1) -> Tensor:
+@overloaded(
+    "(Operand input, Tensor other, *, Number alpha = 1)",
+    "(Operand input, Number other, Number alpha = 1)",
+)
+def subtract(input: Operand, other: Operand, alpha: Number = 1) -> Tensor:
     """Return ``input - alpha * other``: ``sub``."""
-    return input.sub(other, alpha=alpha)
+    return basic.sub(input, other, alpha=alpha)
 
 
-@function
-def divide(input: Tensor, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
+@overloaded(
+    "(Operand input, Tensor other)",
+    "(Operand input, Tensor other, *, str rounding_mode)",
+    "(Operand input, Number other)",
+    "(Operand input, Number other, *, str rounding_mode)",
+)
+def divide(input: Operand, other: Operand, *, rounding_mode: str | None = None) -> Tensor:
     """Return ``input / other``: ``div``."""
-    return input.div(other, rounding_mode=rounding_mode)
+    if not isinstance(rounding_mode, str | None):
+        raise TypeError  # the words come from ``signatures.py``
+    return basic.div(input, other, rounding_mode=rounding_mode)
 
 
-@overloaded("(Tensor input, Operand other)", "(Number input, Tensor other)")
+@overloaded("(Operand input, Tensor other)", "(Operand input, Number other)")
 def true_divide(input: Operand, other: Operand) -> Tensor:
     """Return ``input / other``: ``div``."""
-    from autodiff_kit.functions.basic import div
-
-    return div(input, other)
+    return basic.div(input, other)
 
 
-arctan2 = atan2
+arctan2 = alias("arctan2", atan2)

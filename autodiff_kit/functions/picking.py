@@ -15,10 +15,11 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import where
-from autodiff_kit.functions.declared import Ints, Operand, Tensors, function, overloaded
+from autodiff_kit.functions.declared import Operand, Tensors, function, overloaded
 from autodiff_kit.operands import check_operand
 from autodiff_kit.ops import counting, selecting
 from autodiff_kit.ops.messages import broadcast_message
+from autodiff_kit.sizes import as_dims
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["argwhere", "bincount", "bucketize", "count_nonzero", "index_copy", "index_fill"]
@@ -113,7 +114,7 @@ def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
         raise error("inplace.assigned_dtype", own=kinds[0], kind=kinds[1])
     if gather:
         ops.check_numbers(places, positions.shape)
-        positions = positions[places]
+        positions = ops.named_by(positions[places], gather.values())
     write = selecting.index_put_add if accumulate else ops.index_put
     return write(input, values, positions=positions)
 
@@ -174,10 +175,11 @@ def argwhere(input: Tensor) -> Tensor:
     return counting.nonzero(input)
 
 
-@function
-def count_nonzero(input: Tensor, dim: Ints | None = None) -> Tensor:
+@overloaded("(Tensor input, int dim = None)", "(Tensor input, *, only tuple of ints dim)")
+def count_nonzero(input: Tensor, dim: Any = None) -> Tensor:
     """Count the elements that are not 0: all, or along dimensions."""
-    return counting.count_nonzero(input, dim=input._dims(dim))
+    dims = None if dim is None else as_dims(dim, is_list=True)
+    return counting.count_nonzero(input, dim=input._dims(dims))
 
 
 @function
@@ -249,7 +251,7 @@ def bucketize(
 # -- different elements ---------------------------------------------------------------------------
 
 
-def _asked(results: Any, return_inverse: bool, return_counts: bool) -> Any:
+def _results_of_unique(results: Any, return_inverse: bool, return_counts: bool) -> Any:
     values, *rest = results
     extra = zip(rest, (return_inverse, return_counts), strict=True)
     requested = tuple(wrap(array) for array, is_asked in extra if is_asked)
@@ -276,9 +278,9 @@ def unique(
     (tensor([1, 3]), tensor([1, 2]))
     """
     if dim is None:
-        return _asked(counting.unique(input), return_inverse, return_counts)
+        return _results_of_unique(counting.unique(input), return_inverse, return_counts)
     results = counting.unique_dim(input, dim=input._dim(dim))
-    return _asked(results, return_inverse, return_counts)
+    return _results_of_unique(results, return_inverse, return_counts)
 
 
 @function
@@ -291,4 +293,4 @@ def unique_consecutive(
     """Return the elements, or entries along a dimension, that differ from the one before."""
     along = None if dim is None else input._dim(dim)
     results = counting.unique_consecutive(input, dim=along)
-    return _asked(results, return_inverse, return_counts)
+    return _results_of_unique(results, return_inverse, return_counts)

@@ -20,6 +20,7 @@ from autodiff_kit.functions.pairs import lerp
 from autodiff_kit.ops import counting, ordering
 from autodiff_kit.ops.checks import refuse_bool_difference
 from autodiff_kit.return_types import pair
+from autodiff_kit.sizes import dim_and_descending, dim_or_unbiased
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["aminmax", "argsort", "corrcoef", "cov", "dist", "histc", "histogram", "kthvalue"]
@@ -73,10 +74,19 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False) -> Any:
     "(Tensor input, int dim = -1, bool descending = False)",
 )
 def argsort(
-    input: Tensor, dim: int = -1, descending: bool = False, *, stable: bool = True
+    input: Tensor,
+    first: int | None = None,
+    second: bool | None = None,
+    *,
+    dim: int | None = None,
+    descending: bool | None = None,
+    stable: bool | None = None,
 ) -> Tensor:
     """Return where the elements are in sorted order along a dimension."""
-    return input.sort(dim, descending).indices
+    values_and_indices = input.sort(
+        **dim_and_descending("argsort", first, second, dim, descending, stable)
+    )
+    return values_and_indices.indices
 
 
 @function
@@ -184,14 +194,18 @@ def _between(ordered: Tensor, parts: Tensor, interpolation: str, ignores_nan: bo
 # -- two answers at once --------------------------------------------------------------------------
 
 
-class _MinMax(NamedTuple):
+class _Extremes(NamedTuple):
     """What ``aminmax`` returns."""
 
     min: Tensor
     max: Tensor
 
     def __repr__(self) -> str:
-        return f"torch.return_types.aminmax(\nmin={self.min!r},\nmax={self.max!r})"
+        name = type(self).__name__
+        return f"torch.return_types.{name}(\nmin={self.min!r},\nmax={self.max!r})"
+
+
+_Extremes.__name__ = "aminmax"
 
 
 @function
@@ -203,7 +217,7 @@ def aminmax(input: Tensor, *, dim: int | None = None, keepdim: bool = False) -> 
         raise error("functions.aminmax_dim", dim=input._dim(dim))
     dims = tuple(range(input.ndim)) if dim is None else (input._dim(dim),) * bool(input.ndim)
     how: Any = {"dim": dims, "keepdim": keepdim}
-    return _MinMax(*ordering.aminmax(input, **how))
+    return _Extremes(*ordering.aminmax(input, **how))
 
 
 _DEVIATION = (
@@ -216,41 +230,42 @@ _DEVIATION = (
 @overloaded(*_DEVIATION)
 def std_mean(
     input: Tensor,
-    dim: Ints | None = None,
+    first: Any = None,
     unbiased: bool | None = None,
-    keepdim: bool = False,
+    keepdim: bool | None = None,
     *,
+    dim: Ints | None = None,
     correction: Number = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the standard deviation and the mean: of all elements, or along dimensions."""
-    how = _deviation_of("std_mean", input, dim, unbiased, keepdim, correction)
+    how = _deviation_of("std_mean", input, first, dim, unbiased, keepdim, correction)
     return ordering.std_mean(input, **how)
 
 
 @overloaded(*_DEVIATION)
 def var_mean(
     input: Tensor,
-    dim: Ints | None = None,
+    first: Any = None,
     unbiased: bool | None = None,
-    keepdim: bool = False,
+    keepdim: bool | None = None,
     *,
+    dim: Ints | None = None,
     correction: Number = None,
 ) -> tuple[Tensor, Tensor]:
     """Return the variance and the mean: of all elements, or along dimensions."""
-    how = _deviation_of("var_mean", input, dim, unbiased, keepdim, correction)
+    how = _deviation_of("var_mean", input, first, dim, unbiased, keepdim, correction)
     return ordering.var_mean(input, **how)
 
 
 def _deviation_of(
-    name: str, input: Tensor, dim: Any, unbiased: Any, keepdim: bool, correction: Any
+    name: str, input: Tensor, first: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any
 ) -> dict[str, Any]:
-    if isinstance(dim, bool):
-        dim, unbiased = None, dim
+    dim, unbiased = dim_or_unbiased(name, first, dim, unbiased, keepdim, correction)
     if input._array.dtype.kind != "f":
         raise error("functions.deviation_dtype", name=name)
     if correction is None:
         correction = 1 if unbiased is None else int(unbiased)
-    return {"dim": input._dims(dim), "correction": correction, "keepdim": keepdim}
+    return {"dim": input._dims(dim), "correction": correction, "keepdim": bool(keepdim)}
 
 
 @function

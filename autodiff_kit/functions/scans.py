@@ -10,7 +10,7 @@ from typing import Any
 from autodiff_kit import ops
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import cat
-from autodiff_kit.functions.declared import Dtype, Number, function, overloaded
+from autodiff_kit.functions.declared import Dtype, Number, alias, function, overloaded
 from autodiff_kit.methods.makers import running
 from autodiff_kit.ops import scans
 from autodiff_kit.return_types import pair
@@ -102,7 +102,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Number = 1, dim: int = 
     return (y.sum(dim) - ends) * dx
 
 
-trapz = trapezoid
+trapz = alias("trapz", trapezoid)
 
 
 @overloaded(*_TRAPEZOID)

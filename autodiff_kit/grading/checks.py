@@ -59,6 +59,9 @@ class Check:
         Whether there are several right values, so that the shown one is an example.
     picture : callable (data, value, expected) -> str, optional
         SVG text for the example: the learner's answer beside the right one.
+    in_words : callable (value) -> str, optional
+        An answer to the example in words, such as ``"x * x has the inputs x and x"``; of a list, it
+        may be a tuple instead: what its parts are. Without it, answers are shown as they are.
     public : callable (data) -> plain data, optional
         What the driver gets of an input. Without it, all of it: then nothing in it may be the
         answer, because code in the same process can read it, in raw memory if not otherwise.
@@ -84,6 +87,7 @@ class Check:
     diagnose: Callable[[Any, Any, Any], str] | None = None
     many: bool = False
     picture: Callable[[Any, Any, Any], str] | None = None
+    in_words: Callable[[Any], str] | tuple[str, ...] | None = None
     public: Callable[[Any], Any] | None = None
     reply: Callable[[Any, Any], Any] | None = None
     needs: tuple[Check, ...] = ()
@@ -91,6 +95,21 @@ class Check:
     def first_seed(self, seed: int) -> int:
         """Return the smallest seed with the same inputs: slow checks draw for twenty at once."""
         return seed - seed % 20 if self.slow else seed
+
+    def show(self, value: Any) -> str:
+        """Return an answer to the example as text: in words, if the check has some for it."""
+        text = show(value)
+        if self.in_words is None or text.endswith("..."):
+            return text
+        if isinstance(self.in_words, tuple):
+            if not isinstance(value, list | tuple) or len(value) != len(self.in_words):
+                return text
+            parts = zip(self.in_words, value, strict=True)
+            return ", ".join(f"{name} {show(part)}" for name, part in parts)
+        try:
+            return self.in_words(value)
+        except Exception:  # an answer of another kind
+            return text
 
     def inputs(self, seed: int) -> list[Any]:
         """Return the example and the random cases of a seed: the same for the same seed."""
@@ -116,7 +135,8 @@ def check(
     The class has ``shown``, ``example``, ``generate(rng)`` and ``drive(step, data)``, and may have
     ``kinds`` (then it is ``generate(rng, kind)``, and there is one case of each),
     ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, expected)``,
-    ``many``, ``public(data)`` and ``reply(data, question)``; none of them takes ``self``.
+    ``many``, ``in_words``, ``public(data)`` and ``reply(data, question)``; none of them takes
+    ``self``.
 
     Parameters
     ----------
@@ -150,6 +170,7 @@ def check(
             diagnose=getattr(asked, "diagnose", None),
             many=getattr(asked, "many", False),
             picture=getattr(asked, "picture", None),
+            in_words=getattr(asked, "in_words", None),
             public=getattr(asked, "public", None),
             reply=getattr(asked, "reply", None),
         )

@@ -35,6 +35,8 @@ __all__ = [
 NOT_ATTEMPTED = "not attempted"
 MISSING = "missing"
 DOES_NOT_RUN = "does_not_run"
+# Errors of writing, not of understanding: what a check tests says nothing about them.
+_SLIPS = ("ImportError", "ModuleNotFoundError", "NameError", "UnboundLocalError")
 STUB = "NotImplementedError"
 
 
@@ -324,7 +326,8 @@ def _row(
     )
     # Of what gave no answer, it is unknown whether it is right: then why there is none comes first.
     no_answer = ("timeout", "memory", "died", "missing", "refused")
-    if trouble.status in no_answer and message == first.name:
+    is_slip = trouble.status == "raised" and trouble.kind in _SLIPS
+    if (trouble.status in no_answer or is_slip) and message == first.name:
         return row(status, message, where)
     parts = [exercise.messages[message], where]
     if trouble.status == "raised" and message == first.name:

@@ -6,6 +6,7 @@ inputs (in which way the answer differs, with no number of it). Read next: ``mar
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -47,12 +48,14 @@ def evidence(
         if is_right(check, given, answer, best):
             continue
         if number == 0:
-            expected, shown = show(best.value), show(answer.value)
+            expected, shown = check.show(best.value), check.show(answer.value)
             if answer.status == "ok" and shown == expected:
                 shown, expected = _apart(answer.value, best.value)
             yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
             if returns and _lacks_return(answer, best):
                 yours += "  (Is a `return` missing?)"
+            elif lacks := _lacks_attribute(answer):
+                yours += f"  ({lacks})"
             yours += _precision(answer.value)
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {expected}"
@@ -84,6 +87,22 @@ def _lacks_return(answer: Answer, best: Answer) -> bool:
     if isinstance(value, list | tuple) and isinstance(expected, list | tuple):
         return any(v is None for v in value) and not any(w is None for w in expected)
     return answer.status == "ok" and value is None and expected is not None
+
+
+def _lacks_attribute(answer: Answer) -> str:
+    """Say of a number that is returned, or stored, where an object of a class is needed."""
+    pattern = (
+        r"AttributeError: '(int|float|bool|ndarray|list|tuple)' object has no attribute '(\w+)'"
+    )
+    match = re.search(pattern, answer.error) if not answer.place else None
+    if answer.status != "raised" or match is None:
+        return ""
+    kind = {"int": "number", "float": "number"}.get(match[1], match[1])
+    article = "an" if kind == "ndarray" else "a"
+    return (
+        f"No line of yours raises this: your code returns {article} {kind} where an object with "
+        f"`.{match[2]}` is needed."
+    )
 
 
 def _apart(value: Any, expected: Any) -> tuple[str, str]:

@@ -20,9 +20,10 @@ from autodiff_kit.calls import check_calls, name_methods
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import begin_legacy
-from autodiff_kit.function_files import METHODS, OUTSIDE
+from autodiff_kit.function_files import METHODS
 from autodiff_kit.in_place_ops import METHODS_IN_PLACE
-from autodiff_kit.late import Later, late
+from autodiff_kit.late import late
+from autodiff_kit.lazy import Later
 from autodiff_kit.methods.elementwise import Elementwise
 from autodiff_kit.methods.history import History
 from autodiff_kit.methods.makers import in_place
@@ -38,7 +39,7 @@ from autodiff_kit.operands import (
     operator,
     updating,
 )
-from autodiff_kit.outside import missing_attribute
+from autodiff_kit.outside import OF_TENSORS, missing_attribute
 
 __all__ = ["TensorMethods"]
 
@@ -56,11 +57,28 @@ class _Outside(str):
         raise missing_attribute(owner if tensor is None else tensor, "torch.Tensor", str(self))
 
 
+class _OutsideAttribute(_Outside):
+    """The name of what can only be read of a tensor, and only PyTorch has."""
+
+    __slots__ = ()
+
+    def __set__(self, tensor: Any, value: Any) -> None:
+        raise error("arguments.not_writable", name=str(self))
+
+
+_NAMES = """
+imag is_ipu is_maia is_meta is_mkldnn is_mps is_mtia is_nested is_quantized is_sparse_csr is_vulkan
+is_xla is_xpu layout name
+"""
+_READ_ONLY = _NAMES.split()
+
+
 class _Further:
     """Mixed into ``Tensor``: what is made when it is first asked for, by the tables of names."""
 
     __slots__ = ()
-    vars().update(zip(OUTSIDE, map(_Outside, OUTSIDE), strict=True))
+    vars().update(zip(OF_TENSORS, map(_Outside, OF_TENSORS), strict=True))
+    vars().update(zip(_READ_ONLY, map(_OutsideAttribute, _READ_ONLY), strict=True))
     vars().update(zip(METHODS, map(Later, zip(METHODS, repeat(_find))), strict=False))
     vars().update(
         zip(METHODS_IN_PLACE, map(Later, zip(METHODS_IN_PLACE, repeat(in_place))), strict=False)
@@ -100,11 +118,11 @@ class TensorMethods(Elementwise, Reductions, Selecting, Shapes, History, Storage
         return id(self)  # by identity: == compares elements
 
     def __dir__(self) -> list[str]:
-        return [name for name in super().__dir__() if name not in OUTSIDE]
+        return [name for name in super().__dir__() if name not in OF_TENSORS]
 
     # -- operators: those of arithmetic are in tensor.py -------------------------------------------
 
-    __matmul__, __abs__, __invert__ = map(operator, ("matmul", "abs", "invert"))
+    __matmul__, __abs__ = map(operator, ("matmul", "abs"))
     __lt__, __le__, __gt__, __ge__ = map(operator, ("lt", "le", "gt", "ge"))
     __eq__ = comparison(lambda x, y: ops.eq(x, y))
     __ne__ = comparison(lambda x, y: ops.ne(x, y))
@@ -134,6 +152,11 @@ class TensorMethods(Elementwise, Reductions, Selecting, Shapes, History, Storage
 
     def __rrshift__(self: Any, other: Any) -> Any:
         return ops.bitwise_right_shift(_number(">>", other), self)
+
+    def __invert__(self: Any) -> Any:
+        if self._array.dtype.kind == "f":
+            raise error("dtypes.invert_floats")
+        return ops.bitwise_not(self)
 
     def __pos__(self: Any) -> Any:
         if self._array.dtype == bool:

@@ -13,9 +13,9 @@ import numpy as np
 from autodiff_kit import dtypes, ops
 from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import TensorBase
-from autodiff_kit.core.memory import Own
 from autodiff_kit.errors import error
-from autodiff_kit.methods.makers import elementwise, matrix_product, scalable, with_operand
+from autodiff_kit.from_data import as_int
+from autodiff_kit.methods.makers import Own, elementwise, matrix_product, scalable, with_operand
 from autodiff_kit.operands import NUMBERS, check_operand, operand_last
 
 __all__ = ["Elementwise"]
@@ -87,6 +87,7 @@ class Elementwise:
 
     def round(self: Own, *, decimals: int = 0) -> Own:
         """Round to integers, halves to even ones, or to so many decimals."""
+        decimals = as_int(decimals)
         return ops.round_decimals(self, decimals=decimals) if decimals else ops.round(self)
 
     def square(self: Own) -> Own:

@@ -12,12 +12,27 @@ from typing import Any
 
 from autodiff_kit import views
 from autodiff_kit.calls import check_calls
+from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.hooks import RemovableHandle, hooks_of, retains
-from autodiff_kit.core.memory import check_grad
 from autodiff_kit.core.mode import local
+from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error, warn_of_grad
 
 __all__ = ["History"]
+
+
+def _check_grad(tensor: Any, value: Any) -> None:
+    """Refuse a value for ``tensor.grad`` that is not a tensor of the same shape and dtype."""
+    if not isinstance(value, TensorBase):
+        raise error("autograd.grad_type", kind=type(value).__name__)
+    if value is tensor:
+        raise error("autograd.grad_is_itself")
+    own, g = tensor._array, value._array
+    if own.dtype != g.dtype:
+        kinds = c_type(g.dtype), tensor_type(own.dtype)
+        raise error("autograd.grad_dtype", given=kinds[0], own=kinds[1])
+    if own.shape != g.shape:
+        raise error("autograd.grad_shape", given=list(g.shape), own=list(own.shape))
 
 
 class History:
@@ -25,7 +40,7 @@ class History:
 
     __slots__ = ()
 
-    _old: Any
+    _stale_node: Any
     _grad: Any
     _base: Any
 
@@ -36,7 +51,7 @@ class History:
     def _has_node(self: Any) -> bool:
         """Return whether the tensor has a node; a view is not asked for its history for that."""
         if views.is_stale(self):
-            return self._old is not None or self._base._node is not None
+            return self._stale_node is not None or self._base._node is not None
         return self._node is not None
 
     def _require_grad(self: Any, value: bool) -> None:
@@ -61,7 +76,7 @@ class History:
         if not self.is_leaf and not self.retains_grad:
             warn_of_grad(stacklevel=4)
 
-    _check_grad, _set_grad = check_grad, views.set_grad
+    _check_grad, _set_grad = _check_grad, views.set_grad
 
     def retain_grad(self: Any) -> None:
         """Keep the gradient of this non-leaf tensor in ``.grad``; does nothing on leaves."""

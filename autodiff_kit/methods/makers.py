@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,11 +18,19 @@ from autodiff_kit.calls import wrong_call_of
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
 from autodiff_kit.in_place_ops import in_place_table
-from autodiff_kit.late import Later
+from autodiff_kit.lazy import Later
 from autodiff_kit.operands import NUMBERS, check_operand, only_argument
-from autodiff_kit.sizes import converted, in_dtype, refuse_empty
+from autodiff_kit.sizes import (
+    as_dims,
+    converted,
+    dim_or_unbiased,
+    in_dtype,
+    is_no_dim,
+    refuse_empty,
+)
 
 __all__ = [
+    "Own",
     "along_dim",
     "along_with",
     "change",
@@ -39,6 +47,8 @@ __all__ = [
     "scalable",
     "with_operand",
 ]
+
+Own = TypeVar("Own", bound=Any)  # what a method is called on, and returns
 
 # Of methods that are not one op.
 _DOCS = {
@@ -167,8 +177,8 @@ def extreme(name: str) -> Any:
         dim = first if dim is None else dim
         if other is not None:
             return getattr(ops, f"{name}imum")(self, other)
-        if isinstance(dim, bool | tuple | list | TensorBase):
-            dim = _one_dim(name, dim)
+        if isinstance(dim, (tuple, list)):
+            raise TypeError(name)
         refuse_empty(self, name, dim)
         if dim is None:
             return getattr(ops, f"{name}_all")(self)
@@ -178,13 +188,6 @@ def extreme(name: str) -> Any:
     method.__doc__ = "Return the {}est element, (values, indices) along ``dim``, or of two tensors."
     method.__doc__ = method.__doc__.format({"max": "larg", "min": "small"}[name])
     return called(name)(method)
-
-
-def _one_dim(name: str, dim: Any) -> int:
-    """Return the dimension that a 0-d tensor of an integer names; refuse anything else."""
-    if not isinstance(dim, TensorBase) or dim.ndim or dim._array.dtype.kind not in "iu":
-        raise TypeError(name)  # the words come from ``signatures.py``
-    return int(dim._array)
 
 
 @later
@@ -210,7 +213,9 @@ def question(name: str) -> Any:
 
     @called(name)
     def method(self: Any, dim: Any = None, keepdim: bool = False) -> Any:
-        dims = () if dim in ((), []) else self._dims(dim)  # no dimension is not all of them here
+        if dim is not None:
+            dim = as_dims(dim, is_list=True)
+        dims = () if is_no_dim(dim) else self._dims(dim)  # no dimension is not all of them here
         return getattr(ops, of_elements)(self, dim=dims, keepdim=keepdim)
 
     return method
@@ -223,14 +228,14 @@ def deviation(name: str) -> Any:
     @called(name)
     def method(
         self: Any,
-        dim: Any = None,
+        first: Any = None,
         unbiased: bool | None = None,
-        keepdim: bool = False,
+        keepdim: bool | None = None,
         *,
+        dim: Any = None,
         correction: float | None = None,
     ) -> Any:
-        if isinstance(dim, bool):
-            dim, unbiased = None, dim
+        dim, unbiased = dim_or_unbiased(name, first, dim, unbiased, keepdim, correction)
         if self._array.dtype.kind != "f":
             raise error("reductions.deviation_of_whole")
         both = unbiased is not None and correction is not None
@@ -246,7 +251,7 @@ def deviation(name: str) -> Any:
                 UserWarning,
                 stacklevel=2,
             )
-        return getattr(ops, name)(self, dim=dims, correction=correction, keepdim=keepdim)
+        return getattr(ops, name)(self, dim=dims, correction=correction, keepdim=bool(keepdim))
 
     return method
 
@@ -269,11 +274,11 @@ def along_with(name: str, *operands: str) -> Any:
     """Make a method that works along a dimension, with further tensors."""
 
     @called(name)
-    def method(self: Any, dim: int, *given: Any, **options: Any) -> Any:
-        given += tuple(options.pop(n, None) for n in operands[len(given) :])
-        for i, (argument, value) in enumerate(zip(operands, given, strict=True)):
+    def method(self: Any, dim: int, *tensors: Any, **options: Any) -> Any:
+        tensors += tuple(options.pop(n, None) for n in operands[len(tensors) :])
+        for i, (argument, value) in enumerate(zip(operands, tensors, strict=True)):
             check_operand(name, argument, i + 2, value, numbers=False)
-        return getattr(ops, name)(self, *given, dim=self._dim(dim), **options)
+        return getattr(ops, name)(self, *tensors, dim=self._dim(dim), **options)
 
     return method
 
@@ -293,7 +298,7 @@ def _inplace() -> Any:
 def in_place(name: str) -> Any:
     """Make an in-place method, such as ``add_``, as its row in ``in_place_ops.py`` says."""
     ordinary = name.removesuffix("_")
-    function = {"clamp": _clamped, "running": _run_in_own_dtype}.get(in_place_table()[name].check)
+    function: Any = _CHECKED.get(in_place_table()[name].check)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         op = partial(function, ordinary) if function else getattr(type(self), ordinary)
@@ -322,6 +327,19 @@ def _run_in_own_dtype(name: str, x: Any, dim: int, *, dtype: Any = None) -> Any:
     if kind is not x.dtype:
         raise error("inplace.running_dtype", own=x.dtype.c_type, other=kind.c_type)
     return running(name, x, dim, kind)
+
+
+def _outer_added(name: str, x: Any, vec1: Any, vec2: Any, **numbers: Any) -> Any:
+    """Return ``x.addr(...)``; look at the sizes of matrix and vectors before anything else."""
+    if vec1.ndim == vec2.ndim == 1:
+        if x.ndim != 2:
+            raise error("inplace.matrix_ndim", ndim=x.ndim)
+        if x.shape != (len(vec1), len(vec2)):
+            raise error("inplace.outer_shape", x=[*x.shape], rows=len(vec1), columns=len(vec2))
+    return getattr(x, name)(vec1, vec2, **numbers)
+
+
+_CHECKED: dict[str, Any] = {"clamp": _clamped, "outer": _outer_added, "running": _run_in_own_dtype}
 
 
 def running(name: str, x: Any, dim: int, dtype: Any = None) -> Any:

@@ -10,11 +10,20 @@ from typing import Any
 
 from autodiff_kit import dtypes, ops
 from autodiff_kit.calls import check_calls
-from autodiff_kit.core.memory import Own
+from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
-from autodiff_kit.methods.makers import along_dim, deviation, extreme, largest, pair_of, question
+from autodiff_kit.from_data import as_int
+from autodiff_kit.methods.makers import (
+    Own,
+    along_dim,
+    deviation,
+    extreme,
+    largest,
+    pair_of,
+    question,
+)
 from autodiff_kit.operands import check_bool
-from autodiff_kit.sizes import EVERY, converted, norm_dims
+from autodiff_kit.sizes import EVERY, check_norm, converted, dim_and_descending, norm_dims
 
 __all__ = ["Reductions"]
 
@@ -39,9 +48,11 @@ class Reductions:
 
     def mean(self: Own, dim: Any = EVERY, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Average all elements, or those along ``dim`` (an int or several)."""
+        kind = self._array.dtype if dtype is None else dtypes.as_dtype(dtype, "mean").numpy
+        if kind.kind != "f":
+            which = "Input" if dtype is None else "Optional"
+            raise error("reductions.mean_of_whole", which=which, kind=dtypes.tensor_type(kind))
         self = converted(self, dtype)
-        if self._array.dtype.kind != "f":
-            raise error("reductions.mean_of_whole", kind=dtypes.tensor_type(self._array.dtype))
         if dim is EVERY and not keepdim:
             return ops.mean_all(self)
         return ops.mean_dim(self, dim=self._dims(dim), keepdim=keepdim)
@@ -72,24 +83,36 @@ class Reductions:
         self: Own, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None
     ) -> Own:
         """Return the root of the sum of squares (p = 2 or "fro"), or the length for another p."""
-        whole_numbers = self._array.dtype.kind != "f" and self._array.dtype
-        self = converted(self, dtype)
-        p = 2 if p in ("fro", None) else p
+        if not isinstance(p, TensorBase) and p in ("fro", None):
+            p = 2
+            if not isinstance(dim, int | None):
+                len(dim)  # as PyTorch does, which one number in a tensor fails
+        p = p.item() if isinstance(p, TensorBase) else p
         if isinstance(p, str):
             raise error("reductions.norm_order", p=p)
-        if whole_numbers:
-            raise error("reductions.norm_of_whole", kind=dtypes.tensor_type(whole_numbers))
+        check_norm("vector_norm", self, dtype)
+        self = converted(self, dtype)
         check_bool("linalg_vector_norm", "keepdim", keepdim, " (position 4)")
         dims = norm_dims(self, p, dim)
         return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
 
-    def sort(self: Any, dim: int = -1, descending: bool = False, *, stable: bool = True) -> Any:
+    def sort(
+        self: Any,
+        first: int | None = None,
+        second: bool | None = None,
+        *,
+        dim: int | None = None,
+        descending: bool | None = None,
+        stable: bool | None = None,
+    ) -> Any:
         """Return (values, indices): the elements in order along ``dim``; where they were."""
-        return pair_of("sort", *ops.sort(self, dim=self._dim(dim), descending=descending))
+        how = dim_and_descending("sort", first, second, dim, descending, stable)
+        how["dim"] = self._dim(how["dim"])
+        return pair_of("sort", *ops.sort(self, **how))
 
     def topk(self: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         """Return (values, indices): the k largest, or smallest, elements along ``dim``."""
-        dim = self._dim(dim)
+        k, dim = as_int(k), self._dim(dim)
         return pair_of("topk", *ops.topk(self, k=k, dim=dim, largest=largest, sorted=sorted))
 
     check_calls(vars())

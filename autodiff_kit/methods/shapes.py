@@ -13,10 +13,11 @@ import numpy as np
 from autodiff_kit import ops
 from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.memory import Own
 from autodiff_kit.dtypes import dtype
 from autodiff_kit.errors import error, warn_of_transpose
-from autodiff_kit.sizes import EVERY, can_view, complete, sizes_given
+from autodiff_kit.from_data import as_int
+from autodiff_kit.methods.makers import Own
+from autodiff_kit.sizes import EVERY, as_dims, can_view, complete, is_no_dim, sizes_given
 
 __all__ = ["Shapes"]
 
@@ -29,9 +30,9 @@ class Shapes:
     _array: Any
     _node: Any
 
-    def reshape(self: Own, *given: Any, shape: Any = None) -> Own:
+    def reshape(self: Own, *args: Any, shape: Any = None) -> Own:
         """Return the same elements in another shape: a view where possible, else a copy."""
-        sizes = complete(self, sizes_given("reshape", "shape", given, shape))
+        sizes = complete(self, sizes_given("reshape", "shape", args, shape))
         if not can_view(self._array, sizes):
             return ops.unsafe_view(ops.contiguous(self), shape=sizes)
         if self.is_contiguous():
@@ -39,11 +40,11 @@ class Shapes:
         is_refused = int(np.prod(sizes)) != self.numel()  # the sizes before the history
         return ops.reshape_alias(wrap(self._array) if is_refused else self, shape=sizes)
 
-    def view(self: Own, *given: Any, size: Any = None) -> Own:
+    def view(self: Own, *args: Any, size: Any = None) -> Own:
         """Return the same memory in another shape; RuntimeError if it does not lie for that."""
-        if given and isinstance(given[0], dtype):
-            raise error("shapes.view_of_bytes", dtype=given[0])
-        sizes = complete(self, sizes_given("view", "size", given, size))
+        if args and isinstance(args[0], dtype):
+            raise error("shapes.view_of_bytes", dtype=args[0])
+        sizes = complete(self, sizes_given("view", "size", args, size))
         if not can_view(self._array, sizes):
             raise error("shapes.view_of_scattered")
         return ops.reshape(self, shape=sizes)
@@ -58,9 +59,9 @@ class Shapes:
         sizes = (int(np.prod(self.shape[start : end + 1])),)
         return self.reshape(*self.shape[:start], *sizes, *self.shape[end + 1 :])
 
-    def permute(self: Own, *given: Any, dims: Any = None) -> Own:
+    def permute(self: Own, *args: Any, dims: Any = None) -> Own:
         """Reorder the dimensions."""
-        axes = sizes_given("permute", "dims", given, dims)
+        axes = sizes_given("permute", "dims", args, dims)
         if len(axes) != self.ndim:
             raise error("shapes.permute_count", ndim=self.ndim, count=len(axes))
         order = tuple(self._dim(d) for d in axes)
@@ -78,7 +79,7 @@ class Shapes:
     def t(self: Own) -> Own:
         """Transpose a matrix."""
         if self.ndim > 2:
-            raise error("shapes.t_of_many", ndim=self.ndim)
+            raise error("shapes.t_of_many", name="t", ndim=self.ndim)
         return ops.t(self)
 
     @property
@@ -109,27 +110,29 @@ class Shapes:
         """Swap two dimensions."""
         return ops.transpose(self, dim0=self._dim(dim0), dim1=self._dim(dim1))
 
-    def squeeze(self: Own, *given: Any, dim: Any = None) -> Own:
+    def squeeze(self: Own, *args: Any, dim: Any = None) -> Own:
         """Remove dimensions of size 1: all, or those that are named."""
-        dim = given[0] if len(given) == 1 else given or dim
+        dim = args[0] if len(args) == 1 else args or dim
         if dim is None:
             return ops.squeeze(self)
         if isinstance(dim, tuple | list):
             return ops.squeeze_dims(self, dims=self._dims(dim) if dim else ())
+        if args:
+            (dim,) = as_dims(dim)
         return ops.squeeze_dim(self, dim=self._dim(dim))
 
     def unsqueeze(self: Own, dim: int) -> Own:
         """Insert a dimension of size 1."""
         return ops.unsqueeze(self, dim=self._dim(dim, extra=1))
 
-    def expand(self: Own, *given: Any, size: Any = None) -> Own:
+    def expand(self: Own, *args: Any, size: Any = None) -> Own:
         """Repeat dimensions of size 1 without copying; -1 keeps a size."""
-        shape = ops.check_expand(self, sizes_given("expand", "size", given, size))
+        shape = ops.check_expand(self, sizes_given("expand", "size", args, size))
         return ops.expand(self, shape=shape)
 
-    def repeat(self: Own, *given: Any, repeats: Any = None) -> Own:
+    def repeat(self: Own, *args: Any, repeats: Any = None) -> Own:
         """Copy along the dimensions; more numbers than dimensions add some in front."""
-        counts = sizes_given("repeat", "repeats", given, repeats)
+        counts = sizes_given("repeat", "repeats", args, repeats)
         if len(counts) < self.ndim:
             raise error("shapes.repeat_count", ndim=self.ndim)
         if min(counts, default=0) < 0:
@@ -140,18 +143,19 @@ class Shapes:
                 raise error("shapes.negative_size", size=first, shape=shape)
         return ops.repeat(self, repeats=counts)
 
-    def flip(self: Own, *given: Any, dims: Any = None) -> Own:
+    def flip(self: Own, *args: Any, dims: Any = None) -> Own:
         """Reverse the order along dimensions."""
-        order = sizes_given("flip", "dims", given, dims)
+        order = sizes_given("flip", "dims", args, dims)
         return ops.flip(self, dims=self._dims(order) if order else ())
 
     def narrow(self: Own, dim: int, start: int, length: int) -> Own:
         """Take ``length`` entries from ``start`` along a dimension."""
         if self.ndim == 0:
             raise error("indexing.narrow_of_0d")
+        length = as_int(length)
         if length < 0:
             raise error("indexing.narrow_length")
-        dim = self._dim(dim)
+        dim, start = self._dim(dim), as_int(start)
         size = self.shape[dim]
         if not -size <= start <= size:
             raise error("indexing.narrow_start", low=-size, size=size, start=start, dim=dim)
@@ -171,8 +175,10 @@ class Shapes:
         """Cut into parts of one size (the last may be smaller), or of the sizes in a list."""
         if not self.ndim:
             raise error("shapes.split_of_0d", name="split")
-        if isinstance(split_size, int) and split_size < 0:
-            raise error("shapes.split_negative", size=split_size)
+        if hasattr(split_size, "__index__"):
+            split_size = as_int(split_size)
+            if split_size < 0:
+                raise error("shapes.split_negative", size=split_size)
         along = self._dim(dim)
         sizes = ops.check_split(self._array.shape[along], split_size, dim)
         parts: Any
@@ -186,6 +192,7 @@ class Shapes:
         """Cut into so many parts of one size; the last may be smaller, or there may be fewer."""
         if not self.ndim:
             raise error("shapes.split_of_0d", name="chunk")
+        chunks = as_int(chunks)
         if chunks <= 0:
             raise error("shapes.chunk_count", chunks=chunks)
         length = self._array.shape[self._dim(dim)]
@@ -197,16 +204,16 @@ class Shapes:
     def _dim(self: Any, dim: Any, extra: Any = 0) -> Any:
         count = self._array.ndim + extra
         low, high = -max(count, 1), max(count, 1) - 1
-        if not isinstance(dim, int | np.integer):
-            raise error("arguments.dim", kind=type(dim).__name__)
+        if type(dim) is not int:
+            dim = as_int(dim)
         if not low <= dim <= high:
             raise error("shapes.dim_out_of_range", low=low, high=high, dim=dim, shape=self.shape)
         return dim % max(count, 1)
 
     def _dims(self: Any, dim: Any) -> Any:
-        if dim is None or dim is EVERY or (isinstance(dim, (tuple, list)) and not dim):
+        if dim is None or dim is EVERY or is_no_dim(dim):
             return tuple(range(self._array.ndim))
-        dims = tuple(self._dim(d) for d in (dim if isinstance(dim, tuple | list) else (dim,)))
+        dims = tuple(self._dim(d) for d in ((dim,) if type(dim) is int else as_dims(dim)))
         for d in dims:
             if dims.count(d) > 1:
                 raise error("shapes.dim_twice", dim=d)

@@ -16,7 +16,6 @@ from autodiff_kit import dtypes, ops
 from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import INFERENCE, TensorBase, wrap
 from autodiff_kit.core.hooks import hooks_of
-from autodiff_kit.core.memory import Own, share, writable
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.versions import (
@@ -26,11 +25,14 @@ from autodiff_kit.core.versions import (
     note_detached,
     note_replaced,
     on_own_counter,
+    share,
+    writable,
 )
 from autodiff_kit.core.view_nodes import DETACHED
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, warn_of_scalar
 from autodiff_kit.from_data import from_numpy
+from autodiff_kit.methods.makers import Own
 from autodiff_kit.views import follow_base, has_version, is_stale, keep_hooks, latest_node, marked
 
 __all__ = ["Storage", "rebuild"]
@@ -139,7 +141,20 @@ class Storage:
         """Return the tensor itself: it is on the CPU."""
         return self
 
-    real: Any = property(lambda self: self, doc="The tensor itself: all numbers are real.")
+    @property
+    def real(self: Any) -> Any:
+        """The tensor itself: all numbers are real."""
+        return self
+
+    @real.setter
+    def real(self: Any, value: Any) -> None:
+        if not isinstance(value, TensorBase):
+            if not isinstance(value, (int, float, np.generic)):
+                kind, own = full_name(value), dtypes.tensor_type(self._array.dtype)
+                raise error("inplace.assigned_type", kind=kind, own=own)
+            value = wrap(dtypes.number_in(value, self._array.dtype))
+        self.copy_(value)
+
     is_cpu: Any = property(lambda self: True, doc="True: the kit uses the CPU.")
     is_cuda: Any = property(lambda self: False, doc="False: the kit uses no GPU.")
     is_sparse: Any = property(lambda self: False, doc="False: all elements are stored.")

@@ -22,6 +22,7 @@ from autodiff_kit.nn.functional_attention import added_mask
 from autodiff_kit.nn.linear import Linear
 from autodiff_kit.nn.module import Module
 from autodiff_kit.nn.parameter import Parameter
+from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["MultiheadAttention"]
@@ -253,3 +254,7 @@ def _mask(
             stacklevel=3,
         )
     return mask if mask.is_floating_point() else added_mask(mask, like)
+
+
+def __getattr__(name: str) -> Any:
+    raise absent(__name__, name)

@@ -16,8 +16,7 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import is_grad_enabled, no_grad
-from autodiff_kit.core.memory import share
-from autodiff_kit.core.versions import note_change
+from autodiff_kit.core.versions import note_change, share
 from autodiff_kit.creation import ones_like
 from autodiff_kit.dtypes import backend_type, float32, full_name, tensor_type
 from autodiff_kit.errors import error
@@ -43,7 +42,7 @@ from autodiff_kit.nn.functional_pooling import *
 from autodiff_kit.nn.functional_pooling import __all__ as _pooling
 from autodiff_kit.nn.functional_sampling import *
 from autodiff_kit.nn.functional_sampling import __all__ as _sampling
-from autodiff_kit.operands import check_int, check_operand
+from autodiff_kit.operands import check_operand, checked_int
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
@@ -76,7 +75,7 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if not shape or not rank:
         raise error("functional.linear_of_0d", ranks=f"{len(shape)}D and {rank}D")
     if rank > 2:
-        raise error("shapes.t_of_many", ndim=rank)
+        raise error("shapes.t_of_many", name="t", ndim=rank)
     if bias is None:
         return ops.matmul(input, ops.t(weight))
     check_operand("linear", "bias", 3, bias, numbers=False)
@@ -425,7 +424,7 @@ def one_hot(tensor: Tensor, num_classes: int = -1) -> Tensor:
     Classes are int64; -1 stands for one more than the largest.
     """
     check_operand("one_hot", "input", 1, tensor, numbers=False)
-    check_int("one_hot", "num_classes", 2, num_classes)
+    num_classes = checked_int("one_hot", "num_classes", 2, num_classes)
     classes = tensor._array
     if classes.dtype != np.int64:
         raise error("functional.one_hot_type")

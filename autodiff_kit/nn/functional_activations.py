@@ -18,7 +18,7 @@ from autodiff_kit.creation import empty, zeros
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import change
-from autodiff_kit.operands import check_number, check_operand
+from autodiff_kit.operands import check_number, check_operand, checked_int
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor
 
@@ -296,4 +296,4 @@ def _dim(name: str, x: Tensor, dim: int | None) -> int:
         words = f"Implicit dimension choice for {name} has been deprecated. Change the call to "
         warnings.warn(f"{words}include dim=X as an argument.", UserWarning, stacklevel=3)
         dim = 0 if x.ndim in (0, 1, 3) else 1
-    return x._dim(dim)
+    return x._dim(checked_int("softmax" if name == "softmin" else name, "dim", 1, dim))

@@ -11,6 +11,7 @@ from typing import Any
 
 from autodiff_kit import ops
 from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.dtypes import from_numpy_dtype, result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.nn.functional_losses import check_reduction, loss
 from autodiff_kit.operands import check_operand
@@ -33,6 +34,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     """
     check_operand("cosine_similarity", "x1", 1, x1, numbers=False)
     check_operand("cosine_similarity", "x2", 2, x2, numbers=False)
+    dtype = from_numpy_dtype(result_dtype(x1._array, x2._array))
+    if not dtype.is_floating_point:
+        raise error("functional.cosine_of_whole", kind=dtype.tensor_type)
+    x1, x2 = x1.to(dtype), x2.to(dtype)
     x1, x2 = x1.expand(_shape(x1, x2)), x2.expand(_shape(x1, x2))
     units = []
     for x in (x1, x2):

@@ -88,11 +88,11 @@ def alpha_dropout(
         return input.mul_(0) if inplace else input * 0
     alpha, kind = 1.7580993408473766, input._array.dtype
     scale = 1 / ((alpha * alpha * p + 1) * (1 - p)) ** 0.5
-    kept = np.zeros(input.numel(), kind)
-    kept[...] = default_generator.uniform(kept.size, np.float64) < 1 - p
-    kept = fill_in_order(kept, input._array)
-    shift = wrap(((kept - 1) * (alpha * scale) + alpha * scale * p).astype(kind)[()])
-    noise = wrap((kept * scale).astype(kind)[()])
+    mask = np.zeros(input.numel(), kind)
+    mask[...] = default_generator.uniform(mask.size, np.float64) < 1 - p
+    mask = fill_in_order(mask, input._array)
+    shift = wrap(((mask - 1) * (alpha * scale) + alpha * scale * p).astype(kind)[()])
+    noise = wrap((mask * scale).astype(kind)[()])
     return input.mul_(noise).add_(shift) if inplace else input * noise + shift
 
 

@@ -289,8 +289,8 @@ def _check_transposed(grid: Grid, extra: tuple[int, ...]) -> None:
     if 0 in grid.dilation:
         raise error("functional.conv_dilation", got=f", but got {', '.join(texts['dilation'])}")
     if any(e >= s and e >= d for e, s, d in zip(*each.values(), strict=True)):
-        got = " ".join(text for pair in texts.values() for text in pair)
-        raise error("functional.conv_output_padding", got=got)
+        values_text = " ".join(text for pair in texts.values() for text in pair)
+        raise error("functional.conv_output_padding", got=values_text)
 
 
 def pad(

@@ -18,6 +18,7 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.functions.arranging import broadcast_tensors
 from autodiff_kit.operands import check_operand
 from autodiff_kit.tensor import Tensor
 
@@ -261,9 +262,8 @@ def _same_size(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         UserWarning,
         stacklevel=3,
     )
-    shape = (input.detach() + target.detach()).shape
-    expanded = (x if x.shape == shape else x.expand(shape) for x in (input, target))
-    return next(expanded), next(expanded)
+    first, second = broadcast_tensors(input, target)
+    return first, second
 
 
 @loss

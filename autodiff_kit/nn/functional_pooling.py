@@ -194,8 +194,8 @@ def _check_windows(name: str, input: Tensor, grid: Grid) -> None:
         ("dilation", ("dilationH", "dilationW"), grid.dilation),
     ):
         if min(values) <= 0:
-            got = " ".join(f"{name}: {n}" for name, n in zip(letters, values, strict=True))
-            raise error("functional.windows_positive", what=what, got=got)
+            values_text = " ".join(f"{name}: {n}" for name, n in zip(letters, values, strict=True))
+            raise error("functional.windows_positive", what=what, got=values_text)
     if min(grid.padding) < 0:
         raise error("functional.pool_negative", pad=min(grid.padding))
     for k, p, d in zip(grid.kernel, grid.padding, grid.dilation, strict=True):

@@ -152,11 +152,11 @@ def _grid(kernel_size: Numbers, stride: Numbers, padding: Numbers, dilation: Num
         ("pad", "padding", grid.padding),
         ("stride", "stride", grid.stride),
     ):
-        got = f"{name}_height: {values[0]} {name}_width: {values[1]}"
+        values_text = f"{name}_height: {values[0]} {name}_width: {values[1]}"
         if name == "pad" and min(values) < 0:
-            raise error("functional.unfold_negative", got=got)
+            raise error("functional.unfold_negative", got=values_text)
         if name != "pad" and min(values) <= 0:
-            raise error("functional.windows_positive", what=what, got=got)
+            raise error("functional.windows_positive", what=what, got=values_text)
     return grid
 
 

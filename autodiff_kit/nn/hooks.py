@@ -166,9 +166,9 @@ class _BackwardWatch:
 
 def _check_count(side: str, replaced: Any, gradients: Gradients) -> None:
     if len(replaced) != len(gradients):
-        got, expected = len(replaced), len(gradients)
+        count, expected = len(replaced), len(gradients)
         pre = "pre " if side == "output" else ""
-        raise error("nn.backward_hook_count", pre=pre, side=side, got=got, expected=expected)
+        raise error("nn.backward_hook_count", pre=pre, side=side, got=count, expected=expected)
 
 
 def _watched(

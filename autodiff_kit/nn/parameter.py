@@ -12,9 +12,9 @@ import numpy as np
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.observer import installed
+from autodiff_kit.core.versions import share
 from autodiff_kit.creation import empty
 from autodiff_kit.dtypes import Size, from_numpy_dtype
 from autodiff_kit.errors import error

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from autodiff_kit.core.op import OPS as OPS
 from autodiff_kit.core.op import Op as Op
 from autodiff_kit.core.op import Rule as Rule
-from autodiff_kit.late import keep
+from autodiff_kit.lazy import keep
 from autodiff_kit.ops.arithmetic import *
 from autodiff_kit.ops.table import op as op
 from autodiff_kit.ops.table import vjp as vjp

@@ -45,7 +45,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
     except ValueError:
         raise operands.misfit() from None
     result, *by_products = result if row.by_products else (result,)
-    result = operands.laid_out(result)
+    result = operands.lay_out(result)
     out = wrap(result)
     edges = operands.edges()
     is_wanted = mode.grad_enabled and any(edge is not None for edge in edges)
@@ -71,7 +71,7 @@ def _record(
     if row.is_variadic:
         rules = list(row.rules.values())
         values[f"{row.inputs[0]}_shape"] = tuple(array.shape for array in operands.arrays)
-        edges = (None, None, *leading)
+        edges = (None, None, *leading)  # the engine finds the edges of all inputs in ``more``
     else:
         names = [name for name, edge in zip(row.inputs, leading, strict=True) if edge is not None]
         rules = [row.rules[name] for name in names if name in row.rules]
@@ -80,8 +80,8 @@ def _record(
             if isinstance(array, ARRAYS):
                 values |= {f"{name}_shape": array.shape, f"{name}_dtype": array.dtype}
                 values[f"{name}_strides"] = array.strides
-    reads = {name for rule in rules for name in rule.reads} | operands.at_any_rate
-    originals = operands.check_saved(values, reads)  # before conversion: a change shows in these
+    reads = {name for rule in rules for name in rule.reads} | operands.always_saved
+    originals = operands.arrays_to_watch(values, reads)  # not converted: a change shows in these
     node: Node = object.__new__(WideNode if len(edges) > 2 else Node)
     node.op, node.number, node.shape = operands.op, next_number(), results["out"].shape
     node.hooks = operands.hooks()

@@ -12,6 +12,7 @@ import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints, no_derivative
+from autodiff_kit.ops.indexing import plain
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["embedding_bag", "embedding_bag_max"]
@@ -68,7 +69,7 @@ def embedding_bag_weights(x: Value, y: Value, *, indices: Any, bags: Any, sizes:
     return np.asarray(((x / sizes[:, None])[bags] * y[indices]).sum(1), y.dtype)
 
 
-@op("x[rows, columns]", tex=r"\max x_i", node=_NODE, layout="rows")
+@op("x[rows, columns]", tex=r"\max x_i", node=_NODE, frees=True, layout="rows")
 def embedding_bag_max(x: Value, *, rows: Any) -> Value:
     """Take of each column the element in the row named for a bag; zeros where that is -1."""
     return np.where(rows < 0, x.dtype.type(0), x[rows, np.arange(x.shape[1])])
@@ -76,7 +77,7 @@ def embedding_bag_max(x: Value, *, rows: Any) -> Value:
 
 @embedding_bag_max.vjp("x", tex=r"\bar z \text{ put back}")
 def _(g: Value, x_shape: Ints, rows: Any) -> Value:
-    return embedding_bag_max_backward(g, shape=x_shape, rows=rows)
+    return embedding_bag_max_backward(g, shape=x_shape, rows=plain(rows))
 
 
 @op("zeros with x added at [rows, columns]", tex=r"x \text{ put back}", node=_LATER)

@@ -50,7 +50,14 @@ def refuse(kernel: str, kinds: str = "iub") -> Check:
     def check(*arrays: Value, **params: Any) -> None:
         dtype = result_dtype(*arrays)
         if dtype.kind in kinds:
-            raise error("functional.whole_numbers", kernel=kernel, kind=tensor_type(dtype))
+            kind = tensor_type(dtype)
+            if kinds == "b":
+                exception = error("dtypes.bool_kernel", kernel=kernel)
+            elif "f" in kinds:
+                exception = error("dtypes.integer_kernel", kernel=kernel, kind=kind)
+            else:
+                exception = error("functional.whole_numbers", kernel=kernel, kind=kind)
+            raise unless_misfit(exception, *arrays)
 
     return check
 

@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.op import Value
-from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
 from autodiff_kit.ops.layouts import copy_of, empty_like, scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
@@ -268,7 +267,8 @@ def _(g: Value, x: Value, min: Value, max: Value) -> Value:
 
 @clamp_to_tensors.vjp("min", tex=r"\bar z \odot [x < a < b]")
 def _(g: Value, x: Value, min: Value, max: Value) -> Value:
-    return masked(g, (x < min) & (min < max))
+    no_max = type(max) is float  # the number that stands for none: then min may be inf, too
+    return masked(g, x < min if no_max else (x < min) & (min < max))
 
 
 @clamp_to_tensors.vjp("max", tex=r"\bar z \odot [x > b \lor b < a]")
@@ -423,8 +423,7 @@ def bitwise_xor(x: Value, y: Value) -> Value:
 @op("~x")
 def bitwise_not(x: Value) -> Value:
     """Return not, bit by bit for integers."""
-    if x.dtype.kind == "f":
-        raise error("dtypes.invert_floats")
+    checks.refuse_floats("bitwise_not", x)
     return ~x
 
 

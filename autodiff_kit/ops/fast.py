@@ -21,10 +21,10 @@ import numpy as np
 
 from autodiff_kit.core.base import ARRAYS, INFERENCE, next_number, wrap
 from autodiff_kit.core.hooks import Hooks
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
 from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import note_view
 
 __all__ = ["forward_of", "function_of", "text_of"]

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.core.base import INFERENCE, TensorBase
-from autodiff_kit.core.memory import refuse_to_save
 from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error, warn_of_list_key, warn_of_old_mask
@@ -36,7 +35,16 @@ __all__ = [
     "getitem",
     "index",
 ]
-__all__ += ["index_backward", "index_put", "pick", "put", "select", "select_backward"]
+__all__ += [
+    "index_backward",
+    "index_put",
+    "named_by",
+    "pick",
+    "plain",
+    "put",
+    "select",
+    "select_backward",
+]
 __all__ += ["sliced", "zero"]
 
 
@@ -61,18 +69,31 @@ def select_backward(x: Value, *, shape: Ints, dim: int, index: int) -> Value:
 
 
 class Indices(tuple[Any, ...]):
-    """Index arrays and slices for NumPy; ``given`` are the arrays of the tensors in the key.
+    """Index arrays and slices for NumPy; ``sources`` are the arrays of the tensors in the key.
 
     A mask becomes numbers; but when it is the mask that changes, backward must not go on.
     """
 
-    given: tuple[Any, ...]
+    sources: tuple[Any, ...]
 
-    def __new__(cls, indices: Iterable[Any], given: Iterable[Any]) -> Indices:
+    def __new__(cls, indices: Iterable[Any], sources: Iterable[Any]) -> Indices:
         """Make them a tuple."""
         instance = super().__new__(cls, indices)
-        instance.given = tuple(given)
+        instance.sources = tuple(sources)
         return instance
+
+
+class Positions(np.ndarray[Any, Any]):
+    """Positions that index tensors have named; ``sources`` are the arrays of these."""
+
+    sources: tuple[Any, ...]
+
+
+def named_by(positions: Any, sources: Iterable[Any]) -> Positions:
+    """Return positions for a node: backward must not go on when one of the sources has changed."""
+    result = np.asarray(positions).view(Positions)
+    result.sources = tuple(sources)
+    return result
 
 
 @op("x[indices]", tex=r"x_I", node="IndexBackward0", frees=True, layout="own")
@@ -129,7 +150,7 @@ def _(g: Value, x_shape: Ints, positions: Any) -> Value:
     if not positions.size:
         return zeros(g, x_shape)  # without a history, as PyTorch's
     count = int(np.prod(x_shape))
-    flat = index_backward(g, shape=(count,), indices=(_plain(positions),))
+    flat = index_backward(g, shape=(count,), indices=(plain(positions),))
     return reshape(flat, shape=x_shape)
 
 
@@ -169,16 +190,15 @@ for _putting in (put, index_put):
     def _(g: Value, positions: Any, repeats: bool) -> Value:
         if repeats:  # PyTorch writes zeros to the gradient, seen as the view
             raise error("inplace.repeated_elements")
-        return put(
-            g, 0, positions=_plain(positions)
-        )  # what was overwritten has no influence any more
+        # What was overwritten has no influence any more.
+        return put(g, 0, positions=plain(positions))
 
     @_putting.vjp("y", tex=r"\bar z_I")
     def _(g: Value, positions: Any, y_dtype: Any) -> Value:
-        return _of_written(pick(g, positions=_plain(positions)), y_dtype)
+        return _of_written(pick(g, positions=plain(positions)), y_dtype)
 
 
-def _plain(positions: Any) -> Any:
+def plain(positions: Any) -> Any:
     """Return positions as an array, also under create_graph: a tensor of one would be a number."""
     return getattr(positions, "_array", positions)
 
@@ -250,7 +270,7 @@ def getitem(x: Value, key: Any) -> Value:
             check_numbers(indices, part.shape)
         tensors_in_key = [k for k in (key if isinstance(key, tuple) else (key,)) if _is_tensor(k)]
         if any(k._changes is INFERENCE for k in tensors_in_key) and is_recorded(part):
-            refuse_to_save()
+            raise error("autograd.inference_saved")
         return index(part, indices=Indices(indices, (k._array for k in tensors_in_key)))
     return alias(part) if part is x else part
 

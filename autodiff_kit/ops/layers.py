@@ -18,7 +18,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.ops.activations import floats_only
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import flat_in, rsqrt
-from autodiff_kit.ops.indexing import put
+from autodiff_kit.ops.indexing import plain, put
 from autodiff_kit.ops.linalg import mm_like, product
 from autodiff_kit.ops.reduction import mean_dim, sum_dim
 from autodiff_kit.ops.shape import check_expand, reshape
@@ -318,7 +318,7 @@ def _add_up(g: Value) -> Value:
 # -- rows of a table ------------------------------------------------------------------------------
 
 
-@op("x[indices]", tex=r"x_i", layout="rows")
+@op("x[indices]", tex=r"x_i", frees=True, layout="rows")
 def embedding(x: Value, *, indices: Any, padding_idx: int) -> Value:
     """Look up rows; the row ``padding_idx`` learns nothing (-1: there is none)."""
     return x[indices]
@@ -326,10 +326,16 @@ def embedding(x: Value, *, indices: Any, padding_idx: int) -> Value:
 
 @embedding.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
 def _(g: Value, x_shape: Ints, indices: Any, padding_idx: int) -> Value:
-    return embedding_backward(g, shape=x_shape, indices=indices, padding_idx=padding_idx)
+    rows = plain(indices)
+    return embedding_backward(g, shape=x_shape, indices=rows, padding_idx=padding_idx)
 
 
-@op("zeros with x added at [indices]", tex=r"\textstyle\sum x \text{ put back}")
+@op(
+    "zeros with x added at [indices]",
+    tex=r"\textstyle\sum x \text{ put back}",
+    node="EmbeddingDenseBackwardBackward0",
+    frees=True,
+)
 def embedding_backward(x: Value, *, shape: Ints, indices: Any, padding_idx: int) -> Value:
     """Add rows up where they were looked up."""
     flat = np.reshape(indices, -1)
@@ -345,7 +351,7 @@ def embedding_backward(x: Value, *, shape: Ints, indices: Any, padding_idx: int)
 
 @embedding_backward.vjp("x", tex=r"\bar z_i")
 def _(g: Value, indices: Any, padding_idx: int) -> Value:
-    return embedding(_without_row(g, padding_idx), indices=indices, padding_idx=-1)
+    return embedding(_without_row(g, padding_idx), indices=plain(indices), padding_idx=-1)
 
 
 def _without_row(x: Value, row: int) -> Value:

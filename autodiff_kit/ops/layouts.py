@@ -18,11 +18,11 @@ import numpy as np
 from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.op import Op, Value
 
-__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "laid_out", "scalar_if_0d"]
+__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "lay_out", "scalar_if_0d"]
 __all__ += ["zeros"]
 
 
-def laid_out(row: Op, result: Value, inputs: Sequence[Value]) -> Value:
+def lay_out(row: Op, result: Value, inputs: Sequence[Value]) -> Value:
     """Return the result of an op on these inputs, lying as the op's declaration says."""
     if row.layout == "own":
         return result

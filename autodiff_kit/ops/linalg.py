@@ -19,9 +19,8 @@ import numpy as np
 from numpy import ndarray
 
 from autodiff_kit.core.base import TensorBase
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.op import OpFunction, Value
-from autodiff_kit.core.versions import note_change
+from autodiff_kit.core.versions import note_change, share
 from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.shape import drop_dim, squeeze_dim, t, transpose, unsafe_view, unsqueeze

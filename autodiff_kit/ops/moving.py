@@ -67,6 +67,8 @@ def unsqueeze_in_place(x: Value, *, dim: int) -> Value:
 @vjp("x", lambda g: t(g), tex=r"\bar z^\top")
 def t_in_place(x: Value) -> Value:
     """Transpose a matrix."""
+    if x.ndim > 2:
+        raise error("shapes.t_of_many", name="t_", ndim=x.ndim)
     return x.T
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 from autodiff_kit.core.base import ARRAYS, TensorBase
 from autodiff_kit.core.hooks import Hooks
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.node_hooks import OpOfOneNode
 from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import Nowhere, note_view
-from autodiff_kit.ops.layouts import laid_out
+from autodiff_kit.ops.layouts import lay_out
 from autodiff_kit.ops.messages import not_a_tensor, shape_message
 from autodiff_kit.ops.promotion import promoted
 from autodiff_kit.ops.saving import check_saved, may_record, refuse_inputs, refuse_whole
@@ -38,11 +38,11 @@ class Operands:
         The arrays of the inputs before they were converted; None for numbers.
     op : Op
         That of the node: without rules for edges that lead nowhere.
-    at_any_rate : set of str
+    always_saved : set of str
         What is saved even if no rule that will be called reads it.
     """
 
-    at_any_rate: Set[str] = frozenset()
+    always_saved: Set[str] = frozenset()
 
     def __init__(self, row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> None:
         if row.is_view:
@@ -80,7 +80,7 @@ class Operands:
         ):  # PyTorch saves at any rate what more than one rule, or the only, reads
             names = [name for rule in self.row.rules.values() for name in rule.reads]
             several = len(self.row.rules) > 1
-            self.at_any_rate = {name for name in names if names.count(name) > several}
+            self.always_saved = {name for name in names if names.count(name) > several}
             if not self.row.is_variadic:
                 self.op = self._leading_op(edges)
         return leading
@@ -93,7 +93,7 @@ class Operands:
         row = self.row
         rules = itertools.zip_longest((row.rule0, row.rule1, *row.rules_of_more), edges)
         own = [_nothing if type(edge) is Nowhere else rule for rule, edge in rules]
-        return OpOfOneNode(row, own, calls_all_rules=row.calls_all_rules)
+        return OpOfOneNode(row, own, always_calls_rules=row.always_calls_rules)
 
     def hooks(self) -> Hooks | None:
         """Return None; for what cannot be differentiated an empty one, and the engine counts.
@@ -113,9 +113,9 @@ class Operands:
         """Return the error for shapes that NumPy refuses, in PyTorch's words."""
         return RuntimeError(shape_message(self.row, self.arrays, **self.params))
 
-    def laid_out(self, result: Value) -> Value:
+    def lay_out(self, result: Value) -> Value:
         """Return the result with its elements in the order in which PyTorch has them in memory."""
-        return laid_out(self.row, result, self.originals)
+        return lay_out(self.row, result, self.originals)
 
     def may_record(self, result: Value) -> bool:
         """Return whether there is an input that was not made in inference mode.
@@ -125,7 +125,7 @@ class Operands:
         is_whole = result.dtype.kind != "f"
         return may_record(self.tensors) and not (is_whole and self.row.is_refused)
 
-    def check_saved(self, values: dict[str, Any], reads: set[str]) -> list[Any]:
+    def arrays_to_watch(self, values: dict[str, Any], reads: set[str]) -> list[Any]:
         """Return the arrays, of which converted ones are saved, whose changes count for these.
 
         RuntimeError where a tensor cannot be saved, or the result is one of integers.

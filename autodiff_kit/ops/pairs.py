@@ -204,7 +204,7 @@ def _check_ends(x: Value, y: Value, *weights: Value, weight: float = 0) -> None:
         if getattr(other, "dtype", x.dtype) != x.dtype:
             own, kind = c_type(x.dtype), c_type(other.dtype)
             raise error("dtypes.lerp", own=own, name=name, kind=kind)
-    checks.refuse(f"lerp_kernel_{'tensor' if weights else 'scalar'}")(x)
+    checks.refuse(f"lerp_kernel_{'tensor' if weights else 'scalar'}")(x, y)
 
 
 @op(
@@ -285,21 +285,21 @@ def ldexp(x: Value, y: Value) -> Value:
 @op("gcd(x, y)")
 def gcd(x: Value, y: Value) -> Value:
     """Return the greatest common divisor of integers."""
-    checks.refuse("gcd_cpu", "fb")(x)
+    checks.refuse("gcd_cpu", "fb")(x, y)
     return np.gcd(x, y)
 
 
 @op("lcm(x, y)")
 def lcm(x: Value, y: Value) -> Value:
     """Return the least common multiple of integers."""
-    checks.refuse("lcm_cpu", "fb")(x)
+    checks.refuse("lcm_cpu", "fb")(x, y)
     return np.lcm(x, y)
 
 
 def _shift(x: Value, y: Value, left: bool) -> Value:
     """Shift the bits of integers; by 64 and more nothing, or only the sign, is left."""
     x = np.asarray(x, y.dtype) if isinstance(x, int | float) else x
-    checks.refuse("lshift_cpu" if left else "rshift_cpu", "fb")(x)
+    checks.refuse("lshift_cpu" if left else "rshift_cpu", "fb")(x, y)
     bits = 8 * x.dtype.itemsize
     inside = (y >= 0) & (y < bits)
     by = np.where(inside, y, 0).astype(x.dtype)

@@ -147,8 +147,8 @@ def _(g: Value, out: Value, x: Value) -> Value:
         return g
     if _has_no_zero(x):
         return g * (out / x)
-    if x.size == 1:
-        return g
+    if math.prod(x.shape) == 1:  # of a Tensor, size is a method
+        return reshape(g, shape=x.shape)
     return g * reshape(products_of_others(reshape(x, shape=(-1,))), shape=x.shape)
 
 

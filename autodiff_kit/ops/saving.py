@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence, Set
 from typing import Any
 
 from autodiff_kit.core.base import INFERENCE
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local, thread_local
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autodiff_kit.core.base import TensorBase, next_number, wrap
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import Op
 from autodiff_kit.core.outputs import OutputNode, SharedNode
+from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import SEVERAL, note_view
 
 __all__ = ["function_of_several"]

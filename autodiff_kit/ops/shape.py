@@ -335,13 +335,16 @@ def check_split(length: int, sizes: Any, dim: int) -> int | tuple[int, ...]:
     RuntimeError or TypeError if the sizes do not make up the length, are negative, or not numbers.
     """
     if isinstance(sizes, tuple | list):
+        if sizes and isinstance(sizes[0], bool):
+            words = "but found element of type bool at pos 0"
+            raise error("arguments.split_sizes", kind=words)
         if min(sizes, default=0) < 0:
             raise error("shapes.split_negative_sizes", sizes=list(sizes))
         if sum(sizes) != length:
             raise error("shapes.split_sum", size=length, dim=dim, sizes=list(sizes))
         return tuple(map(operator.index, sizes))
     if not hasattr(sizes, "__index__"):
-        raise error("arguments.split_sizes", kind=type(sizes).__name__)
+        raise error("arguments.split_sizes", kind=f"not {type(sizes).__name__}")
     size = operator.index(sizes)
     if size < 0:
         raise error("shapes.split_negative", size=size)

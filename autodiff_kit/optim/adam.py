@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.memory import share
-from autodiff_kit.core.versions import note_change
+from autodiff_kit.core.versions import note_change, share
 from autodiff_kit.optim.optimizer import (
     Array,
     Betas,

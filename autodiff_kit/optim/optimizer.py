@@ -18,9 +18,8 @@ import numpy as np
 from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.core.base import INFERENCE, wrap
 from autodiff_kit.core.hooks import RemovableHandle
-from autodiff_kit.core.memory import share
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.versions import note_change
+from autodiff_kit.core.versions import note_change, share
 from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.nn.parameter import clear_grad, type_name

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.memory import share
+from autodiff_kit.core.versions import share
 from autodiff_kit.optim.optimizer import (
     Array,
     Group,

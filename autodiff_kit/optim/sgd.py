@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.memory import share
+from autodiff_kit.core.versions import share
 from autodiff_kit.errors import error
 from autodiff_kit.optim.optimizer import (
     Array,

@@ -16,6 +16,7 @@ from importlib.machinery import ModuleSpec
 from typing import Any
 
 __all__ = [
+    "OF_TENSORS",
     "absent",
     "functions_with",
     "keyword_outside",
@@ -39,9 +40,10 @@ _KEYWORDS = {
 }
 # What does the same in the kit, or lets a program go without.
 _INSTEAD = {
-    "torch.autograd.forward_ad": "autograd.functional.jvp computes the same.",
+    "torch.autograd.forward_ad": "torch.func.jvp computes the same.",
     "torch.autograd.profiler": _WATCH,
     "torch.backends": _CPU,
+    "torch.bfloat16": "NumPy has no such dtype: use torch.float16, or leave float32 as it is.",
     "torch.compile": _STATIC,
     "torch.complex": _NO_COMPLEX,
     "torch.complex64": _NO_COMPLEX,
@@ -54,10 +56,44 @@ _INSTEAD = {
     "torch.jit": _STATIC,
     "torch.multiprocessing": "Python's own multiprocessing takes functions that use the kit.",
     "torch.nested": "Lesson 07 writes its own batches of sequences of different lengths.",
+    "torch.nn.Buffer": "register_buffer does the same in a module.",
     "torch.nn.parallel": "Leave it out: the kit computes with NumPy on the CPU.",
+    "torch.nn.utils.parametrizations.orthogonal": "nn.init.orthogonal_ makes a weight so once.",
     "torch.profiler": _WATCH,
+    "torch.svd": "torch.linalg.svd computes the same, with Vh for V.mT.",
     "torch.utils.tensorboard": "autodiff_kit.widgets.GradientFlow plots losses and gradients.",
 }
+# Modules of PyTorch whose functions the kit has in the package above them.
+_ALSO_ABOVE = {
+    "torch.nn.utils.clip_grad": """
+        clip_grad_norm clip_grad_norm_ clip_grad_value_ clip_grads_with_norm_ get_total_norm
+    """,
+    "torch.nn.utils.convert_parameters": "parameters_to_vector vector_to_parameters",
+}
+
+# Methods and properties that only PyTorch has: these are refused with advice.
+_OF_TENSORS = """
+    addbmm_ angle as_strided_ as_strided_scatter as_subclass bfloat16 ccol_indices
+    cdouble cfloat chalf cholesky cholesky_inverse cholesky_solve coalesce col_indices
+    conj_physical conj_physical_ const_data_ptr crow_indices dense_dim dequantize
+    diagonal_scatter dim_order eig float_power_ frexp geqrf grad_dtype hash_tensor i0
+    i0_ igamma igamma_ igammac igammac_ imag index index_reduce index_reduce_ indices
+    int_repr ipu is_coalesced is_conj is_distributed is_ipu is_maia is_meta is_mkldnn
+    is_mps is_mtia is_neg is_nested is_pinned is_quantized is_set_to is_shared
+    is_sparse_csr is_vulkan is_xla is_xpu istft layout lstsq lu lu_solve map2_
+    matrix_exp module_load mtia mvlgamma mvlgamma_ name new_empty_strided nextafter
+    nextafter_ nonzero_static orgqr ormqr pin_memory pinverse polygamma_ prelu put put_
+    q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
+    q_zero_point qr qscheme record_stream reinforce renorm renorm_ resize resize_
+    resize_as resize_as_ resize_as_sparse_ resolve_conj resolve_neg row_indices
+    select_scatter set_ share_memory_ slice_inverse slice_scatter smm solve sparse_dim
+    sparse_mask sparse_resize_ sparse_resize_and_clear_ sspaddmm stft storage
+    storage_type svd swapdims_ symeig to_dense to_mkldnn to_padded_tensor to_sparse
+    to_sparse_bsc to_sparse_bsr to_sparse_coo to_sparse_csc to_sparse_csr
+    triangular_solve unsafe_chunk unsafe_split unsafe_split_with_sizes untyped_storage
+    values volatile xpu
+"""
+OF_TENSORS = _OF_TENSORS.split()
 
 
 @cache
@@ -91,10 +127,14 @@ def outside(path: str, has: Any = ()) -> str:
     'PyTorch has no torch.manual_sed either. Did you mean torch.manual_seed?'
     """
     place, _, name = path.rpartition(".")
+    if name.startswith("_"):
+        return f"{path} is private, if PyTorch has it: of such names the kit has only a few."
     if name not in _names().get(place, {name}) and path not in _names():
         from difflib import get_close_matches
 
-        similar = get_close_matches(name, [n for n in has if not n.startswith("_")], 1, 0.75)
+        # Tools ask any object for private names of theirs, often: nothing is similar to those.
+        public = [n for n in has if not n.startswith("_") and not name.startswith("_")]
+        similar = get_close_matches(name, public, 1, 0.75)
         also = f" Did you mean {place}.{similar[0]}?" if similar else ""
         return f"PyTorch has no {path} either.{also}"
     parts = path.split(".")
@@ -163,7 +203,7 @@ def missing_attribute(of: Any, place: str, name: str) -> AttributeError:
 
 
 class _Outside:  # no Loader of ``importlib.abc``, which takes as long to load as half of the kit
-    """Finds the modules that only PyTorch has, so that importing one is answered, too."""
+    """Finds the modules that the kit has no file for, so that importing one is answered, too."""
 
     def find_spec(self, module: str, target: Any = None) -> ModuleSpec | None:
         """Return the spec of a module of PyTorch's; None if it has none of this name."""
@@ -175,12 +215,26 @@ class _Outside:  # no Loader of ``importlib.abc``, which takes as long to load a
         """Let Python make the module."""
 
     def exec_module(self, module: Any) -> None:
-        """Refuse: the kit does not have it."""
+        """Give it the names that the kit has in the package above; refuse where there are none."""
         name, path = module.__name__, _of_pytorch(module.__name__)
-        words = f"No module named '{name}'\n-> {outside(path)}"
-        place, _, last = path.rpartition(".")
-        same = [n for n in dir(sys.modules[name.rpartition(".")[0]]) if n.lower() == last]
-        raise ModuleNotFoundError(f"{words} {place} has {same[0]}." if same else words, name=name)
+        package, _, last = name.rpartition(".")
+        above = sys.modules[package]
+        names = _ALSO_ABOVE.get(path, "").split() or _classes_named(last, above)
+        if not names:
+            raise ModuleNotFoundError(f"No module named '{name}'\n-> {outside(path)}", name=name)
+        vars(module).update({n: getattr(above, n) for n in names})
+        module.__all__, module.__getattr__ = names, lambda asked: _raise(absent(name, asked))
+
+
+def _classes_named(module: str, package: Any) -> list[str]:
+    """Return a class as ``OneHotCategorical``, for which PyTorch has ``one_hot_categorical``."""
+    plain = module.replace("_", "")
+    names = (n for n in dir(package) if n.lower() == plain)
+    return [n for n in names if n != module and isinstance(getattr(package, n), type)]
+
+
+def _raise(exception: Exception) -> None:
+    raise exception
 
 
 _FINDER = _Outside()

@@ -1,8 +1,8 @@
-"""What a recording tells of a change: in place, in shared memory, of a ``.grad``.
+"""What a recording tells of a change: in place, or of a ``.grad``.
 
-After reading this file you know why ``w.detach().mul_(2)`` is told of w, too, and why a gradient
-that was cleared does not stay in the picture. It serves the kit and PyTorch alike. Read next:
-``kit_notes.py`` or ``torch_notes.py``.
+After reading this file you know what is noted of an optimizer's step, and why a gradient that was
+cleared does not stay in the picture. It serves the kit and PyTorch alike. Read next:
+``windows.py``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from autodiff_kit.record.events import Modified, Params, Value
 from autodiff_kit.record.notes import Notes, nothing
 from autodiff_kit.record.source import Place
 
-__all__ = ["Changes", "settings_of"]
+__all__ = ["Changes", "is_same", "settings_of"]
 
 
 def settings_of(group: Params) -> dict[str, float]:
@@ -34,8 +34,6 @@ class Changes(Notes):
 
     def __init__(self, limit: int, base: FrameType | None, kind: type) -> None:
         super().__init__(limit, base, kind)
-        # By id: a tensor, and all that look into the same memory, as views and detached ones do.
-        self._windows: dict[int, tuple[Any, dict[int, weakref.ref[Any]]]] = {}
         self._latest: dict[int, Value] = {}  # of those that were changed, what was told last
         self._gradients: dict[int, Callable[[], Any]] = {}  # the tensors in .grad, by their leaves
         self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
@@ -84,35 +82,6 @@ class Changes(Notes):
         leaf = self._gradient_of.get(id(tensor), -1)
         return leaf if self._gradients.get(leaf, nothing)() is tensor else None
 
-    def _note_window(self, tensor: Any, other: Any) -> None:
-        """Note that two tensors look into the same memory."""
-        windows = self._windows_of(other)
-        for one in (other, tensor, *[window() for window in self._windows_of(tensor).values()]):
-            if one is not None:
-                windows[id(one)] = weakref.ref(one)
-                self._windows[id(one)] = windows[id(one)], windows
-
-    def _windows_of(self, tensor: Any) -> dict[int, weakref.ref[Any]]:
-        reference, windows = self._windows.get(id(tensor), (nothing, {}))
-        return windows if reference() is tensor else {}
-
-    def _tell_windows(self, tensor: Any, how: str, place: Place) -> None:
-        """Note what a change has put before all others that look into the same memory."""
-        if tensor._base is not None:  # it may be older than the recording
-            self._note_window(tensor, tensor._base)
-        windows = self._windows_of(tensor)
-        for key, reference in tuple(windows.items()):
-            other = reference()
-            if other is None:
-                del windows[key]
-            elif other is not tensor and self._shares_memory(other, tensor):
-                number = None if self._is_seen_anew(other) else self._known(other)
-                if number is None:
-                    continue
-                before = self._latest.get(number, self._nodes[number]["value"])
-                if not _is_same(self._value(other), before):
-                    self._tell_change(number, how, other, place)
-
     def _tell_assignment(self, tensor: Any, how: str, place: Place, scope: int) -> None:
         """Note that a tensor was given another memory: ``w.data = w.data - 1``."""
         number = self._number(tensor, scope)
@@ -123,13 +92,17 @@ class Changes(Notes):
     def _is_latest(self, number: int, tensor: Any, place: Place) -> bool:
         """Return whether a change that this statement has made tells of this value already."""
         for event in reversed(self._events):
-            if event["kind"] == "modified" and event["node"] == number:
+            if event["kind"] == "modified" and self._has_told(event, number):
                 now, before, where = self._value(tensor), event["value"], event["where"]
                 is_here = where is None or place.where is None or where[:2] == place.where[:2]
-                return is_here and _is_same(now, before)
+                return is_here and is_same(now, before)
             if event["kind"] not in ("modified", "grad", "op"):
                 return False
         return False
+
+    def _has_told(self, event: Modified, number: int) -> bool:
+        """Return whether a change is one of a tensor."""
+        return event["node"] == number
 
     def _tell_accumulation(
         self, number: int, g: Value, before: Value | None, grad: Value, gradient: Any
@@ -176,15 +149,8 @@ class Changes(Notes):
             self._gradients[number] = weakref.ref(gradient)
             self._gradient_of[id(gradient)] = number
 
-    def _shares_memory(self, tensor: Any, other: Any) -> bool:
-        """Return whether two tensors look into the same memory."""
-        raise NotImplementedError
 
-    def _is_seen_anew(self, view: Any) -> bool:
-        """Return whether a view gets another node, and so is told anew, once it is used."""
-        raise NotImplementedError
-
-
-def _is_same(now: Value, before: Value) -> bool:
+def is_same(now: Value, before: Value) -> bool:
+    """Return whether two values are equal, as far as a recording has them."""
     is_same = now.get("stats") == before.get("stats")
     return is_same and np.array_equal(now["data"], before["data"])

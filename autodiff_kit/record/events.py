@@ -112,6 +112,7 @@ class NodeRecord(_MadeFrom):
     part_of: NotRequired[NodeNumber]  # the first output of the same node
     variable: NotRequired[str]  # what the code calls it, if its name is numbered: ``h`` of ``h2``
     mode: NotRequired[Mode]  # in which an op ran that is not recorded, if not in no_grad
+    transform: NotRequired[str]  # what it ran inside of, in PyTorch: ``torch.func.grad(f)``
     inside: NotRequired[str]  # the call that made it on its way to a result: ``vmap(f)(w)``
 
 
@@ -158,12 +159,23 @@ class SourceRecord(TypedDict):
     first_line: NotRequired[int]
 
 
+class OperandRecord(TypedDict):
+    """What a name in the expression that raised an error stands for."""
+
+    text: str
+    type: str  # the name of its class
+    shape: NotRequired[list[int]]  # of a tensor, as its dtype
+    dtype: NotRequired[str]
+    node: NotRequired[NodeNumber]  # of a tensor that is recorded
+
+
 class ErrorRecord(TypedDict):
     """The exception that ended the run."""
 
     type: str
     message: str
     where: Where | None
+    operands: NotRequired[list[OperandRecord]]
 
 
 # -- events --------------------------------------------------------------------------------------
@@ -199,6 +211,11 @@ class Modified(TypedDict):
     where: Where | None
     scope: NotRequired[ScopeNumber]
     settings: NotRequired[dict[str, bool | int | float]]  # of an optimizer, such as ``lr``
+    # Of a change through another tensor: all that show the same elements of its storage hold the
+    # value now. That are those of this number's change before, without some and with more.
+    storage: NotRequired[int]
+    joined: NotRequired[list[NodeNumber]]
+    left: NotRequired[list[NodeNumber]]
 
 
 @final

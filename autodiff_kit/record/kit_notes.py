@@ -18,18 +18,18 @@ from autodiff_kit.core.base import next_number
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.view_nodes import DEFAULT, Nowhere
-from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.entries import UNSEEN
 from autodiff_kit.record.events import Packer, Saved, Value
 from autodiff_kit.record.notes import SecondRun, nothing
 from autodiff_kit.record.source import Place
+from autodiff_kit.record.windows import Windows
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import is_stale
 
 __all__ = ["KitNotes", "maker_of"]
 
 
-class KitNotes(Changes):
+class KitNotes(Windows):
     """Notes of what the kit's core does."""
 
     def __init__(self, limit: int, base: FrameType | None) -> None:
@@ -146,6 +146,12 @@ class KitNotes(Changes):
     def _grad_of(self, leaf: Tensor) -> Any:
         return leaf._grad
 
+    def _elements_of(self, tensor: Tensor) -> Any:
+        array = tensor._array
+        if isinstance(array, np.generic):
+            return id(array)  # a number has no storage that another could look into
+        return array.__array_interface__["data"][0], array.shape, array.strides, array.dtype.char
+
     def _shares_memory(self, tensor: Tensor, other: Tensor) -> bool:
         return bool(np.may_share_memory(tensor._array, other._array))
 
@@ -155,9 +161,8 @@ class KitNotes(Changes):
 
     def _seen_before(self) -> int | None:
         """Return our number of the view that gets a new node just now, as it was."""
-        for reference, _ in self._windows.values():
-            view = reference()
-            old = None if view is None or is_stale(view) else getattr(view, "_old", None)
+        for view in self._graph_views():
+            old = None if is_stale(view) else getattr(view, "_stale_node", None)
             if isinstance(old, Node) and (number := self._remembered(old)) is not None:
                 return number
         return None

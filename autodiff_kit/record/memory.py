@@ -428,5 +428,5 @@ def parameters_of(op: Op) -> list[str]:
 
 def arrays_in(value: Any) -> list[Any]:
     """Return the arrays in a parameter: what an index takes, and the tensors it was made of."""
-    parts = (*value, *getattr(value, "given", ())) if isinstance(value, tuple) else (value,)
+    parts = (*value, *getattr(value, "sources", ())) if isinstance(value, tuple) else (value,)
     return list({id(part): part for part in parts if isinstance(part, np.ndarray)}.values())

@@ -24,7 +24,7 @@ from autodiff_kit.record.rounds import Variables
 from autodiff_kit.record.scopes import Scopes, look, look_up
 from autodiff_kit.record.source import Place, Sources
 
-__all__ = ["Names"]
+__all__ = ["Find", "Names", "held_by"]
 
 Find = Callable[[Any], int | None]  # the number of a tensor
 _WORD, _INDEX = re.compile(r"[^\W\d]\w*"), re.compile(r"\[([^\W\d]\w*)\]")
@@ -77,7 +77,7 @@ class Names(dict[int, str]):
     def _is_item(self, target: str, frame: FrameType | None) -> bool:
         """Return whether something like ``y[0]`` is an item of a tensor, not of a list."""
         owner = target.rpartition("[")[0]
-        return frame is not None and isinstance(_operands((owner,), frame)[1][owner], self._kind)
+        return frame is not None and isinstance(held_by((owner,), frame)[1][owner], self._kind)
 
     def settle(self, find: Find) -> None:
         """Compare the name given last with what it was given to, now that the call is over."""
@@ -137,7 +137,7 @@ class Names(dict[int, str]):
             is_clear = all(name in texts for name in names) and not is_twice
             if is_clear or not ((any(nameless) and rest) or any(map(str.isidentifier, rest))):
                 return  # such as the inner product of x * 2 + b: nothing is written for it
-        known, values = _operands(texts, frame)
+        known, values = held_by(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
             if number is None:
                 continue
@@ -176,7 +176,7 @@ class Names(dict[int, str]):
 
     def holders(self, place: Place, frame: FrameType | None) -> list[Any]:
         """Return the tensors that are operands here."""
-        values = [] if frame is None else _operands(place.operands, frame)[1].values()
+        values = [] if frame is None else held_by(place.operands, frame)[1].values()
         return [value for value in values if isinstance(value, self._kind)]
 
     def name_leaf(self, number: int, tensor: Any) -> None:
@@ -278,6 +278,14 @@ class Names(dict[int, str]):
                         return name
         return ""
 
+    def item_as(self, tensor: Any) -> str:
+        """Return the item of a list or dictionary of the learner's that is a tensor, or ""."""
+        for frame in self._scopes.frames():
+            for name, value in list(look(frame).items()):
+                if not name.startswith("_") and (at := _item(value, tensor)):
+                    return name + at
+        return ""
+
     def _is_owned(self, number: int, tensor: Any) -> bool:
         """Call a leaf by the module that owns it, if one does: ``model.0.weight``."""
         owner = self._owners.find(tensor, self._scopes.frames())
@@ -286,7 +294,7 @@ class Names(dict[int, str]):
         return owner is not None
 
 
-def _operands(texts: Sequence[str], frame: FrameType) -> tuple[Variables, Variables]:
+def held_by(texts: Sequence[str], frame: FrameType) -> tuple[Variables, Variables]:
     """Return what the words in some operands stand for now, and what the operands hold."""
     words = [word for text in texts for word in _WORD.findall(text)]
     known = {

@@ -15,10 +15,11 @@ from types import FrameType
 from typing import Any, Protocol, runtime_checkable
 
 from autodiff_kit.record import rounds
-from autodiff_kit.record.entries import entry_of
-from autodiff_kit.record.events import Result, Value
+from autodiff_kit.record.entries import RETURNED, entry_of
+from autodiff_kit.record.events import ErrorRecord, Result, Value
 from autodiff_kit.record.inner import mark_inner
 from autodiff_kit.record.names import Names
+from autodiff_kit.record.operands import operands_at
 from autodiff_kit.record.owners import Owners
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.scopes import MODULE_CALLS, Scopes
@@ -121,7 +122,7 @@ class Notes:
         self.recording = Recording()
         self._limit = limit
         self._nodes, self._events = self.recording.nodes, self.recording.events
-        self._base = base
+        self._base, self._kind = base, kind
         self.at_work = AtWork()
         self._values = Values()
         self._sources = Sources()
@@ -223,7 +224,7 @@ class Notes:
             name = names[i] if i < len(names) and not by else ""
             number = self._known(gradient)
             if number is None:
-                part = f"gradient that {by or 'autograd.grad'} {'computes' if by else 'returned'}"
+                part = f"gradient that {by} computes" if by else RETURNED
                 self._results[id(gradient)] = weakref.ref(gradient), name, part
             elif name and number not in self._names:
                 self._names[number] = name
@@ -343,22 +344,27 @@ class Notes:
         """Note the exception that ended the run, with the learner's line that raised it."""
         self.recording.error = {"type": type(error).__name__, "message": str(error), "where": None}
         try:
-            self.recording.error["where"] = self._line_of(error)
+            self._place_error(self.recording.error, error)
         except Exception as own:
             self.recording.note = _failure(own)
 
-    def _line_of(self, error: BaseException) -> Any:
+    def _place_error(self, record: ErrorRecord, error: BaseException) -> None:
+        """Note the learner's innermost line that an error came through, and what it held."""
         traceback = error.__traceback__
-        where = None
+        where: Any = None
         while traceback is not None:  # the learner's innermost line
             code = traceback.tb_frame.f_code
             if self._is_learners[code.co_filename]:
-                where = code, traceback.tb_lasti, traceback.tb_lineno
+                where = traceback.tb_frame, traceback.tb_lasti, traceback.tb_lineno
                 place = self._sources.places(code).get(traceback.tb_lasti)
                 if place is not None:
                     self._names.take_back(place, traceback.tb_frame, self._known)
             traceback = traceback.tb_next
-        return None if where is None else self._sources.at(*where).where
+        if where is not None:
+            frame, *at = where
+            place = self._sources.at(frame.f_code, *at)
+            record["where"] = place.where
+            record["operands"] = operands_at(place.text, frame, self._kind, self._known)
 
     def begin(self) -> None:
         """Begin to count the rounds of loops."""
@@ -377,6 +383,7 @@ class Notes:
                 part.clear()
             if self.recording.error is not None:
                 self.recording.error["where"] = None
+                self.recording.error.pop("operands", None)
 
     def _complete(self) -> None:
         """Add the names, the scopes and the sources."""
@@ -384,6 +391,9 @@ class Notes:
         recording = self.recording
         numbers = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
         del self._nodes[numbers[-1] + 1 if numbers else 0 :]  # what the limit has cut off
+        for operand in recording.error.get("operands", ()) if recording.error is not None else ():
+            if operand.get("node", -1) >= len(self._nodes):
+                del operand["node"]
         self._names.settle(self._known)
         for number in mark_inner(self._nodes, self._events, self._scopes.plain):
             self._names.pop(number, None)

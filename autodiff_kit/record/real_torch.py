@@ -5,7 +5,7 @@ mode (which call of the learner's), a dispatch mode (which operations it is made
 nodes and leaves (what backward does), hooks of optimizers. Nothing is patched, and all hooks are
 gone when the block ends. PyTorch is never imported here: the learner hands it in. Read next:
 ``torch_notes.py``, ``torch_backward.py``, ``torch_functions.py``, ``torch_steps.py``,
-``torch_inside.py``, ``torch_forward.py``.
+``torch_inside.py``, ``torch_func.py``, ``torch_forward.py``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -115,7 +115,8 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 # torch.func.grad at work: to PyTorch, its own graph is inside of a transform.
                 is_inside = any(map(is_transformed, flat((given.get("outputs"),))))
                 if is_inside or recorder.is_in_function(sys._getframe(1)):
-                    return func(*args, **kwargs)
+                    with recorder.inside_transform() if is_inside else nullcontext():
+                        return func(*args, **kwargs)
                 with recorder.backward(given), _Seeds(self, bound):
                     out = func(*bound.args, **bound.kwargs)
                 if "outputs" in given:
@@ -125,7 +126,11 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             if traces:  # what the recorder itself does need not be traced
                 settrace(None)
             direct = not is_foreign(sys._getframe(1).f_code.co_filename)
-            entered, has_worked = recorder.call(func, args, direct), False
+            entered, has_worked, out = (
+                recorder.call(func, args or (*kwargs.values(),), direct),
+                False,
+                None,
+            )
             try:
                 if traces:
                     rounds.resume()  # a function may call the learner's code
@@ -134,7 +139,7 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             finally:
                 if gettrace() is tracer:
                     settrace(None)
-                recorder.end_call(entered, args, has_worked=has_worked)
+                recorder.end_call(entered, args, out, has_worked=has_worked)
                 if has_worked:
                     recorder.called(func, args, out, direct)
                 if traces:

@@ -140,6 +140,8 @@ class _Recorder(KitBackward):
                 source = None if maker is None else numbers.get(maker.number)
                 if source is None:
                     if op.name in OVERWRITING and self._known(value) is None:
+                        if value.requires_grad:  # a leaf, which was there before this
+                            self._number(value, scope)
                         continue
                     if (op.name in GIVEN_NUMBERS or scope in self._passes) and self._is_number(
                         value
@@ -260,6 +262,7 @@ class _Recorder(KitBackward):
         self._events.append({"kind": "op", "node": number})
         if out is tensor:
             self._look_again(source, number)
+            self._name_again(out)
         elif scope not in self._passes and (place.name is not None or place.returned):
             self._names.name_result(number, place, scope)
 
@@ -296,7 +299,7 @@ class _Recorder(KitBackward):
             return
         known = self._tensors.get(id(tensor))
         before = known[1] if known is not None and known[0]() is tensor else None
-        old = getattr(tensor, "_old", None)
+        old = getattr(tensor, "_stale_node", None)
         if before is None and isinstance(old, Node):  # of a view, which has another one now
             before = self._remembered(old)
         # The op that was just recorded computed the new value; a leaf stays itself all the same.
@@ -355,14 +358,21 @@ class _Again(Observer):
 
     def __init__(self, recorder: _Recorder) -> None:
         self._recorder = recorder
+        self._latest: tuple[Any, Node | None] = (None, None)  # the latest op: its result, its node
         for name in ("created", "copied", "modified", "branched", "detached"):
             setattr(self, name, getattr(recorder, name))
 
     def applied(self, *what: Any) -> None:
         """Note an op of the second run."""
         recorder, before = self._recorder, self._recorder._is_again
-        recorder._is_again = True
+        recorder._is_again, self._latest = True, what[3:]
         try:
             recorder.applied(*what)
         finally:
             recorder._is_again = before
+
+    def has_enough(self) -> None:
+        """Take back the latest op if backward needs no result of it."""
+        out, node = self._latest
+        if node is not None and "out" not in node.whole.saved():
+            self._recorder.withdrawn(out)

@@ -17,7 +17,7 @@ from autodiff_kit.record.entries import DETACH
 from autodiff_kit.record.events import Input
 from autodiff_kit.record.notes import OVERWRITING, guarded, nothing
 from autodiff_kit.record.source import Place
-from autodiff_kit.record.torch_inside import TorchInside
+from autodiff_kit.record.torch_func import Held, TorchTransforms
 from autodiff_kit.record.torch_ops import (
     Schema,
     bind,
@@ -37,12 +37,12 @@ __all__ = ["TorchRecorder"]
 _At = tuple[Place, int, FrameType | None]
 # Of the op that runs: its operands, their numbers, by id, where it is, and its name.
 _Operands = tuple[list[Any], dict[int, int | None], _At, str]
-# Of the call around this one: its name, whether it is inside of a step, or direct; of an item set.
-_Entered = tuple[str, bool, bool, list[int | None]]
+# Of the call around: its name, whether it is inside of a step, or direct; a transform's; an item's.
+_Entered = tuple[str, bool, bool, Any, list[int | None]]
 _ORDINALS = ("second", "third", "fourth", "further")
 
 
-class TorchRecorder(TorchInside):
+class TorchRecorder(TorchTransforms):
     """Notes of all that PyTorch does; its methods are called by the modes of ``real_torch.py``."""
 
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
@@ -58,10 +58,11 @@ class TorchRecorder(TorchInside):
         name = getattr(func, "__name__", "")
         initialises = getattr(func, "__module__", "") == "torch.nn.init"
         in_place = not direct and name.endswith("_") and not name.endswith("__")
-        if in_place and args and isinstance(args[0], self._torch.Tensor):
+        if (initialises or in_place) and args and isinstance(args[0], self._torch.Tensor):
             with self.at_work:  # a layer that is being made
                 initialises = self._known(args[0]) is None and self._holder(args[0]) is None
-        outer = self._call, self._is_inside, self._is_direct
+        transforms = self._enter_transform(sys._getframe(2), direct)
+        outer = self._call, self._is_inside, self._is_direct, transforms
         self._call, self._is_inside = name, self._is_inside or initialises
         self._is_direct = direct
         self.settle()
@@ -71,10 +72,11 @@ class TorchRecorder(TorchInside):
             self._is_inside = self._is_inside or before[0] is not None
         return *outer, before
 
-    def end_call(self, entered: _Entered, args: Any, *, has_worked: bool) -> None:
+    def end_call(self, entered: _Entered, args: Any, out: Any, *, has_worked: bool) -> None:
         """Note that the function that ``call`` has noted is over."""
-        call, is_inside, is_direct, before = entered
+        call, is_inside, is_direct, transforms, before = entered
         try:
+            self._leave_transform(transforms, out)
             if before and before[0] is not None and has_worked:
                 self.set_item(args, before[0], before[1])
         finally:
@@ -144,6 +146,8 @@ class TorchRecorder(TorchInside):
         """Take all hooks away again."""
         self.settle()
         self._meet_functions()
+        if self._computed:
+            self._meet_results()
         for handle in self._handles:
             handle.remove()
         self._handles.clear()
@@ -155,8 +159,10 @@ class TorchRecorder(TorchInside):
         """Look at the operands, before an operation may change them."""
         self._operands = None
         schema = schema_of(func)
-        if not self._is_told(schema):
-            return
+        if self._is_told(schema) and self._held is None and not self._is_hidden(args):
+            self._look_at_operands(schema, args)
+
+    def _look_at_operands(self, schema: Schema, args: Any) -> None:
         if schema.is_mutable:
             self._forget_copy_of(args[0])
         self.settle()
@@ -169,6 +175,8 @@ class TorchRecorder(TorchInside):
         numbers: dict[int, int | None] = {}
         name = name_of(schema, self._call)
         if name in OVERWRITING and tensors[0] is args[0] and self._known(args[0]) is None:
+            if args[0].requires_grad:  # a leaf, which was there before this
+                self._number(args[0], scope)
             numbers[id(args[0])] = None
             operands = tensors[1:]
         positions = [*flat(args[1:2])] if name in ("index", "index_put") else []
@@ -195,17 +203,30 @@ class TorchRecorder(TorchInside):
     @guarded
     def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Note an operation."""
-        operands, self._operands = self._operands, None
         schema, kind = schema_of(func), self._torch.Tensor
-        outs = [out] if isinstance(out, kind) else tensors_in((out,), kind)
-        tensors = tensors_in(args, kind) if operands is None else operands[0]
-        self._note_memory(schema, tensors, outs)
-        if operands is None:
-            if self._running and schema.name == "aten::sum":
-                self._sums.append((args[0], out))
+        if self._operands is not None:
+            self._note_op(schema, args, kwargs, out, is_new=False)
+            self._tell_written(schema, args)
             return
-        _, numbers, at, _ = operands
-        place, scope, _ = at
+        outs = [out] if isinstance(out, kind) else tensors_in((out,), kind)
+        self._note_memory(schema, tensors_in(args, kind), outs)
+        if self._running and schema.name == "aten::sum":
+            self._sums.append((args[0], out))
+        self._tell_written(schema, args)
+        if self._held is not None or self._is_transforms_own:
+            self._hold_back(Held(schema, args, kwargs, outs, out), is_told=self._is_told(schema))
+
+    def _note_op(
+        self, schema: Schema, args: Any, kwargs: Any, out: Any, *, is_new: bool = True
+    ) -> None:
+        if is_new:
+            self._look_at_operands(schema, args)
+        operands, self._operands = self._operands, None
+        kind = self._torch.Tensor
+        outs = [out] if isinstance(out, kind) else tensors_in((out,), kind)
+        assert operands is not None
+        self._note_memory(schema, operands[0], outs)
+        _, numbers, (place, scope, _), _ = operands
         rest = [] if isinstance(out, list) else outs[1:]  # of a tuple, the first is the result
         for i, result in enumerate(outs[: len(outs) - len(rest)]):
             number = self._add_op(schema, args, kwargs, operands, result, i)
@@ -328,7 +349,8 @@ class TorchRecorder(TorchInside):
         """Note that an operation has changed a tensor, and with a view its base."""
         place, scope = at
         how = schema.name[6:]
-        if self._call not in (how, f"__i{how.rstrip('_')}__", ""):
+        is_call = self._call in (how, f"__i{how.rstrip('_')}__", "")
+        if not is_call and not self._stays(tensor):
             return  # within a call, on what that call has made
         if self._stays(tensor):
             self._names.pop(number, None)

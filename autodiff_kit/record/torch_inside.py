@@ -2,7 +2,7 @@
 
 After reading this file you know that the stack of frames says it: of an optimizer's step, of a hook
 that packs what a node saves, of a copy of a module, and of a Function of the learner's, what is
-inside is not told; what a checkpoint runs once more is. Read next: ``torch_forward.py``.
+inside is not told; what a checkpoint runs once more is. Read next: ``torch_func.py``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from autodiff_kit.record.torch_steps import TorchSteps
 
 __all__ = ["TorchInside"]
 
+_DRAWN = ("aten::normal_", "aten::uniform_", "aten::random_", "aten::bernoulli_")
+_BATCH_NORM = "aten::native_batch_norm"
 _CHECKPOINT = os.path.join("torch", "utils", "checkpoint.py")
 
 
@@ -45,18 +47,35 @@ class TorchInside(TorchSteps):
         self._is_again = False
         if self._torch.is_grad_enabled():
             # In a backward pass, too: create_graph records that.
-            return now is None or not self.is_in_function(frame)
+            is_in_function, second_run = self._inside(frame)
+            self._note_second_run(second_run)
+            return now is None or not is_in_function
         is_hook = False
         while frame is not None and (now is None or frame is not now.frame):
             if frame.f_code is self._apply:
                 self._note_function(frame)
             if frame.f_code in (self._apply, self._undo):
                 return False  # what a Function of the learner's does inside is its own business
+            if now is not None and _is_second_run(frame):
+                self._note_second_run(frame)
+                return True
             is_hook = is_hook or self._is_learners[frame.f_code.co_filename]
             if now is None and frame is self._scopes._base:
                 break
             frame = frame.f_back
         return now is None or is_hook
+
+    def _tell_written(self, schema: Schema, args: Any) -> None:
+        """Note that known tensors were written to: random numbers, or means of a batch."""
+        how, tensors = schema.name[6:], args[:1] if schema.name in _DRAWN else ()
+        if schema.name == _BATCH_NORM and args[5]:
+            how, tensors = "batch_norm", args[3:5]
+        for tensor in tensors if not self._is_inside else ():
+            number = None if tensor is None else self._known(tensor)
+            if number is not None:
+                place, _, _ = self._where()
+                self._tell_change(number, how, tensor, place)
+                self._tell_windows(tensor, how, place)
 
     def _is_copy(self) -> bool:
         """Return whether a parameter is copied, as with its module; it is told of when used."""
@@ -69,18 +88,26 @@ class TorchInside(TorchSteps):
 
     def is_in_function(self, frame: FrameType | None) -> bool:
         """Return whether a Function of the learner's is at work, whose inside is not told."""
+        return self._inside(frame)[0]
+
+    def _inside(self, frame: FrameType | None) -> tuple[bool, FrameType | None]:
+        """Return that, and the frame in which a checkpoint runs its function once more."""
         now = self._running[-1] if self._running else None
         end = self._base if now is None else now.frame
         while frame is not None and frame is not end:
-            if frame.f_code.co_filename.endswith(_CHECKPOINT) and now is not None:
-                # The function's second run; a reentrant checkpoint goes backward through that.
-                self._is_again = True
-                self._is_gone_through = frame.f_code.co_name == "backward"
-                return False
+            if now is not None and _is_second_run(frame):
+                return False, frame
             if frame.f_code in (self._apply, self._undo):
-                return now is None or not now.arguments.get("create_graph")
+                return now is None or not now.arguments.get("create_graph"), None
             frame = frame.f_back
-        return False
+        return False, None
+
+    def _note_second_run(self, frame: FrameType | None) -> None:
+        """Note that an operation runs once more, in a checkpoint's second run."""
+        if frame is not None:
+            self._is_again = True
+            # A reentrant checkpoint goes backward through its second run.
+            self._is_gone_through = frame.f_code.co_name == "backward"
 
     def _is_packing(self, hooks: Any) -> bool:
         """Return whether the learner's own hook is at work on what a node saves."""
@@ -92,3 +119,8 @@ class TorchInside(TorchSteps):
                 return True
             frame = frame.f_back
         return False
+
+
+def _is_second_run(frame: FrameType) -> bool:
+    """Return whether a checkpoint runs its function once more here, in a backward pass."""
+    return frame.f_code.co_filename.endswith(_CHECKPOINT)

@@ -8,16 +8,17 @@ backward are read without leaving a trace. Read next: ``torch_values.py``, ``tor
 from __future__ import annotations
 
 import re
+import sys
 import weakref
 from collections.abc import Sequence
 from contextlib import suppress
+from inspect import unwrap
 from math import prod
 from types import FrameType
 from typing import Any
 
 import numpy as np
 
-from autodiff_kit.record.changes import Changes
 from autodiff_kit.record.entries import UNSEEN
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
 from autodiff_kit.record.notes import nothing
@@ -25,6 +26,7 @@ from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import Schema, grad_fn_of, tensors_in
 from autodiff_kit.record.torch_values import array_of, extent, memory_of, shape_of
 from autodiff_kit.record.values import parameter
+from autodiff_kit.record.windows import Windows
 
 __all__ = ["TorchNotes"]
 
@@ -34,7 +36,7 @@ _RESULTS = ("indices", "total_weight")  # these have words of their own
 _THREADS = re.compile(r"[Tt]hread|Executor")
 
 
-class TorchNotes(Changes):
+class TorchNotes(Windows):
     """Notes of what PyTorch does."""
 
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
@@ -46,6 +48,7 @@ class TorchNotes(Changes):
         self._attributes_of: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
         private = torch._C._autograd
         self._packing = getattr(private, "_top_saved_tensors_default_hooks", None)
+        self._unpackers: set[Any] = set()  # the code of hooks that unpack what is saved
         self._read: dict[str, dict[str, list[str]]] = {}  # by op and argument, what a rule reads
         self._memory: set[int] = set()  # that of all tensors that were made since the beginning
         self._made: dict[int, weakref.ref[Any]] = {}  # those that look into older memory
@@ -77,6 +80,13 @@ class TorchNotes(Changes):
         with suppress(RuntimeError):  # PyTorch refuses a view whose base has changed
             return leaf.grad if leaf.is_leaf else None
         return None
+
+    def _elements_of(self, tensor: Any) -> Any:
+        with self.at_work:
+            try:
+                return tensor.data_ptr(), tensor.shape, tensor.stride(), tensor.dtype
+            except Exception:  # such as a sparse one; each kind refuses with an error of its own
+                return id(tensor)
 
     def _shares_memory(self, tensor: Any, other: Any) -> bool:
         with self.at_work:
@@ -139,10 +149,21 @@ class TorchNotes(Changes):
 
     def _name_adopted(self, tensor: Any, number: int, scope: int) -> None:
         super()._name_adopted(tensor, number, scope)
+        if self._unpackers and self._is_unpacking() and not self._nodes[number]["requires_grad"]:
+            self._nodes[number]["part"] = "tensor that your pack hook returned"
         if self._is_again and not self._is_older(tensor):  # it begins with inputs without history
             self._nodes[number].setdefault("part", "copy made for the checkpoint's second run")
         if type(tensor) is self._torch.nn.Parameter and not self._is_older(tensor):
             self._nodes[number].setdefault("part", "parameter")  # no mode sees one being made
+
+    def _is_unpacking(self) -> bool:
+        """Return whether the learner's hook is at work that unpacks what a node has saved."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame is not self._base:
+            if frame.f_code in self._unpackers:
+                return True
+            frame = frame.f_back
+        return False
 
     def _complete(self) -> None:
         super()._complete()
@@ -155,6 +176,8 @@ class TorchNotes(Changes):
         """Return what PyTorch's node says that it keeps."""
         hooks, inputs = self._packing, entry["inputs"]
         now = None if hooks is None else hooks(True)
+        if now is not None:
+            self._unpackers.add(getattr(unwrap(now[1]), "__code__", None))
         if hooks is None or now is not None:  # asking would call the learner's own hooks
             return self._packed(entry, now)
         args = tuple([i["arg"] for i in inputs])

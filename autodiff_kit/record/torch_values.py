@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 __all__ = ["array_of", "detached", "extent", "is_transformed", "memory_of", "shape_of"]
+__all__ += ["unwrapped"]
 
 _DENSE = 1 << 20  # a sparse tensor of more elements is not made dense to be looked at
 
@@ -25,7 +26,7 @@ def is_transformed(tensor: Any) -> bool:
     return is_tensor and bool(torch._C._functorch.is_functorch_wrapped_tensor(tensor))
 
 
-def _inner(tensor: Any) -> Any:
+def unwrapped(tensor: Any) -> Any:
     """Return the tensor that the transforms of ``torch.func`` have wrapped."""
     functorch = sys.modules["torch"]._C._functorch
     while functorch.is_functorch_wrapped_tensor(tensor):
@@ -58,7 +59,7 @@ def _numbers(tensor: Any, torch: Any) -> Any:
 
 def _read(tensor: Any, torch: Any) -> Any:
     with torch._C._DisableFuncTorch(), torch.no_grad():  # nor is a transform that is running
-        tensor = _inner(tensor)
+        tensor = unwrapped(tensor)
         if tensor.is_complex() or tensor.is_meta or tensor.is_nested:
             return None
         if tensor.layout is not torch.strided:
@@ -99,7 +100,7 @@ def extent(tensor: Any) -> tuple[int, int]:
     except Exception:
         pass
     try:
-        tensor = _inner(tensor)
+        tensor = unwrapped(tensor)
         if tensor.is_sparse:
             return id(tensor), tensor._indices().nbytes + tensor._values().nbytes
         return tensor.data_ptr(), tensor.nbytes

@@ -16,7 +16,6 @@ from typing import Any
 from autodiff_kit.autograd.grad_mode import enable_grad
 from autodiff_kit.autograd.graph import saved_tensors_hooks
 from autodiff_kit.core.base import next_number
-from autodiff_kit.core.memory import refuse_to_save
 from autodiff_kit.core.messages import saved_changed
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.versions import changes_of
@@ -136,7 +135,7 @@ class SecondRun:
         self._number = next_number()
         self._arguments = [x for x in args if isinstance(x, Tensor)]  # PyTorch saves no keywords
         if any(x.is_inference() for x in self._arguments):
-            refuse_to_save()
+            raise error("autograd.inference_saved")
         self._state = deepcopy(vars(default_generator)) if preserves_state else {}
         self._forms: list[tuple[Any, Any]] = []  # shape and dtype of what forward would have saved
         self.arguments = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
@@ -175,7 +174,8 @@ class SecondRun:
             with enable_grad(), saved_tensors_hooks(keep, _never):
                 self._call()
         except _Enough:
-            pass
+            if local.mode.observer is not None:
+                local.mode.observer.has_enough()
         finally:
             vars(default_generator).update(after)
         if len(saved) != len(self._forms):

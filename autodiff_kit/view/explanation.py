@@ -37,12 +37,11 @@ def explain(recording: RecordingData, outline: Outline) -> Explanation:
     error = recording["error"] or ErrorRecord(type="Error", message="", where=None)
     message, *advice = str(error["message"]).split(ADVICE)
     message = message.split(" Hint:")[0].strip()
+    hint = " ".join((" ".join(advice) or advice_on(error["type"], message)).split())
     story = cause(recording)
     if story is None:
         place = Place(words="The code stopped here.", where=error["where"], node=None)
-        hint = " ".join(advice) or advice_on(error["type"], message)  # PyTorch has none
-        fix = " ".join(hint.split())
-        return Explanation(error=error["type"], title="", places=[place], fix=fix, message=message)
+        return Explanation(error=error["type"], title="", places=[place], fix=hint, message=message)
     title, chapters, fix = story
     places = [
         Place(
@@ -52,7 +51,8 @@ def explain(recording: RecordingData, outline: Outline) -> Explanation:
         )
         for chapter in chapters
     ]
-    fix = sentence(fix[0].upper() + fix[1:])
+    if fix != hint:  # which may begin with the name of a function
+        fix = sentence(fix[:1].upper() + fix[1:])
     return Explanation(error=error["type"], title=title, places=places, fix=fix, message=message)
 
 

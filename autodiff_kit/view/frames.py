@@ -19,8 +19,9 @@ from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.steps import Subject, Value
-from autodiff_kit.view.steps_backward import NAMED, BackwardSteps
+from autodiff_kit.view.steps_backward import BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
+from autodiff_kit.view.steps_grad import NAMED
 from autodiff_kit.view.values import added, show
 from autodiff_kit.view.words import a_value, box_value, equation, sentence, the_value
 
@@ -105,7 +106,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             "error": self.stopped,
         }
         while self.at < len(self.events):
-            event = self.events[self.at]
+            event = self._about(self.events[self.at])
             node = cast(int, event.get("node", -1))
             box = self.outline.box_of[node] if node >= 0 else None
             if box is self.open and event["kind"] == "op" and not (self.ran or self.is_searched):
@@ -127,6 +128,14 @@ class _Teller(ForwardSteps, BackwardSteps):
             self.add("note", None, self.note)
         return self.frames
 
+    def _about(self, event: Event) -> Event:
+        """Return an event; one of a change in a storage with a node that is no fold's, if any."""
+        if event["kind"] != "modified" or "storage" not in event:
+            return event
+        known = set(self.values.ranked(event)).difference(event["left"])
+        shown = (n for n in (*known, *event["joined"]) if self._drawn_in(n) is not None)
+        return {**event, "node": min(shown, default=event["node"])}
+
     def stopped(self, event: Mark) -> None:
         explanation = explain(self.recording, self.outline)
         where = explanation["places"][-1]["where"]
@@ -137,7 +146,7 @@ class _Teller(ForwardSteps, BackwardSteps):
     def enter(self, box: Box, event: Event) -> None:
         """Meet a fold: its first operation, a leaf in it, or something that happens to it later."""
         if event["kind"] == "modified":
-            self.values[event["node"]] = event["value"]
+            self.change(event)
         elif event["kind"] == "grad":
             self.hold(event["node"], event["grad"])
         self.hide(event)
@@ -184,10 +193,11 @@ class _Teller(ForwardSteps, BackwardSteps):
         elif event["kind"] == "contribution":
             self.waiting[event["to"]] = event["total"] or event["after"]
         elif event["kind"] == "modified":
-            self.values[event["node"]] = event["value"]
+            self.change(event)
             if is_open:
-                changed = self.pending.setdefault(event["node"], {})
-                changed.update(the_value(event["value"], self.picture(event["value"])))
+                for shown in (event["node"], *self.values.ranked(event)):
+                    changed = self.pending.setdefault(shown, {})
+                    changed.update(the_value(event["value"], self.picture(event["value"])))
         elif event["kind"] == "accumulate" or event["kind"] == "grad":
             fields = self.hold(event["node"], event["grad"])
             if is_open:

@@ -140,6 +140,8 @@ def _label(tree: ast.expr, constants: Mapping[str, str]) -> str:
             return " ".join(filter(None, parts))
         case ast.UnaryOp(op=op, operand=operand):
             return _SYMBOLS[type(op)] + _label(operand, constants)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=function), attr="apply")):
+            return function  # of the learner's
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args):
             named = [a.id for a in args if isinstance(a, ast.Name)]
             arguments = [

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from math import prod
 
 from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData, Value
+from autodiff_kit.view.contents import Contents
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
@@ -146,7 +147,7 @@ class Names:
             change = self.change(node)
             return f"{name}: {change}" if record["name"] else change
         if (change := augmented(record["text"], text)) and record["name"]:
-            return f"{name}: {change}"
+            return change if change.startswith(f"{name} ") else f"{name}: {change}"
         if in_outline(text, NAME) == name:
             return text
         if record["op"] in REBUILT and not record["text"]:
@@ -269,23 +270,31 @@ class Names:
 
     @cached_property
     def _operands_then(self) -> dict[tuple[int, int], tuple[Value | None, bool]]:
-        now: dict[int, Value] = {}  # of what was changed in place so far
+        changes: dict[int, int] = {}  # new node -> the one whose value it overwrote
+        for event in self._events:
+            if event["kind"] == "modified":
+                for node in (event["node"], *event.get("joined", ())):
+                    inputs = self._nodes[node].get("inputs", ())
+                    changes[node] = inputs[0].get("node", -1) if inputs else node
+        touched = {*changes, *changes.values()}
+        now = Contents()
         users: dict[int, list[int]] = {}
         then: dict[tuple[int, int], tuple[Value | None, bool]] = {}
-        for event in self._events:
+        for event in self._events if touched else ():
             if event["kind"] == "op":
                 for source in self._nodes[event["node"]]["inputs"]:
-                    if "node" in source:
-                        users.setdefault(source["node"], []).append(event["node"])
-                        then[event["node"], source["node"]] = now.get(source["node"]), False
+                    if (read := source.get("node")) in touched:
+                        users.setdefault(read, []).append(event["node"])
+                        then[event["node"], read] = now.get(read), False
             elif event["kind"] == "modified":
-                now[event["node"]] = event["value"]
-                inputs = self._nodes[event["node"]].get("inputs", ())
-                changed = inputs[0].get("node", -1) if inputs else event["node"]
-                for user in users.pop(changed, ()):  # so of a training loop none is met twice
-                    then[user, changed] = then[user, changed][0], True
-                if (own := (event["node"], changed)) in then:  # it has read what was there before
-                    then[own], users[changed] = (then[own][0], False), [event["node"]]
+                now.change(event)
+                nodes = {changes[node]: node for node in (event["node"], *event.get("joined", ()))}
+                nodes |= {changed: changed for changed in users.keys() & now.sharing(event).keys()}
+                for changed, node in nodes.items():
+                    for user in users.pop(changed, ()):  # so of a training loop none is met twice
+                        then[user, changed] = then[user, changed][0], True
+                    if (own := (node, changed)) in then:  # it has read what was there before
+                        then[own], users[changed] = (then[own][0], False), [node]
         return then
 
     def _expression(self, node: int) -> str:

@@ -108,7 +108,9 @@ def whole_page(title: str, body: str, *, style: str = "", code: str = "", look: 
 def _page(payload: Payload, parts: dict[str, OpenedPart], slides: bool) -> str:
     title = html.escape(payload.get("title") or "Computation graph")
     inner = {key: [part.outer, _encoded(part.payload)] for key, part in parts.items()}
-    body = f"""<main id="adk-stepper"></main>
+    frames = payload["frames"]
+    is_explained = not slides and bool(frames) and frames[-1]["kind"] == "error"
+    body = f"""<main id="adk-stepper" data-step="{len(frames) - 1 if is_explained else 0}"></main>
 <noscript>{_still(payload, title)}</noscript>
 <script type="application/octet-stream" id="adk-payload">{_encoded(payload)}</script>
 <script type="application/json" id="adk-parts">{json.dumps(inner)}</script>"""
@@ -154,7 +156,9 @@ const element = (name) => document.getElementById(`adk-${name}`);
 const decoded = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
 const parts = Object.entries(JSON.parse(element("parts").textContent));
 const opened = parts.map(([key, [outer, text]]) => [key, { outer, bytes: decoded(text) }]);
-mount(element("stepper"), decoded(element("payload").textContent), Object.fromEntries(opened));
+const { step } = element("stepper").dataset;
+const bytes = decoded(element("payload").textContent);
+mount(element("stepper"), bytes, Object.fromEntries(opened), Number(step));
 """
 
 _PAGE_STYLE = """

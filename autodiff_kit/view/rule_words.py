@@ -75,7 +75,7 @@ _ALONG = " along dim {dim}"
 # By op and argument; for losses also the reduction, for normalizations whether they train.
 WORDED: Mapping[str, Worded] = {
     # activations
-    "relu x": Worded("g * (x > 0)", "the {g} where {x:()} > 0, 0 elsewhere"),
+    "relu x": Worded("g * (out > 0)", "the {g} where {out:()} > 0, 0 elsewhere"),
     "relu_backward x": Worded("g * (y > 0)", "the {g} where {y:()} > 0, 0 elsewhere"),
     "leaky_relu x": Worded("", "the {g} where {x:()} > 0, {negative_slope} of it elsewhere"),
     "prelu_kernel x": Worded("", "the {g} where {x:()} > 0, the {g} times {weight:()} elsewhere"),
@@ -86,6 +86,8 @@ WORDED: Mapping[str, Worded] = {
     "log_softmax x": Worded("g - exp(out) * g.sum(dim, keepdim=True)"),
     "logsumexp x": Worded("", "the {g} times the softmax of {x} along dim {dim}"),
     **dict.fromkeys(("gelu x", "hardswish x", "elu x", "celu x"), _SLOPE),
+    "linalg_vector_norm x": Worded("", "the {g} times the slope of the norm at {x}"),
+    "index_add source": Worded("", "{alpha} × the {g} at the places that it was added to"),
     # arithmetic
     **dict.fromkeys(("neg x", "sub y", "rsub x"), Worded("-g", "minus the {g}")),
     "pow_tensor x": Worded("g * (y * x ** (y - 1))"),

@@ -32,19 +32,32 @@ def in_short(text: str, limit: int) -> str:
     start, end = text[:half], text[half - limit :]
     start = _BROKEN_END.sub("", start) if text[half].isalnum() else start
     end = _BROKEN_START.sub("", end) if text[half - limit - 1].isalnum() else end
+    is_method = end.startswith(".")
     text = f"{start.rstrip()}…{end.lstrip(' .')}".replace("…(…)", "…").replace("…(…", "…")
-    return _balanced(text.replace("……", "…").replace(".….", "….")) if "(" in text else text
+    text = text.replace("……", "…").replace(".….", "….")
+    return _balanced(text, "." if is_method else " ") if "(" in text else text
 
 
-def _balanced(text: str) -> str:
-    """Return a text without closing parentheses whose opening ones were cut out of it."""
-    depth, characters = 0, []
-    for character in text:
-        depth += {"(": 1, ")": -1}.get(character, 0)
-        if depth >= 0:
-            characters.append(character)
-        depth = max(depth, 0)
-    return "".join(characters)
+def _balanced(text: str, link: str) -> str:
+    """Return a text whose parentheses go in pairs, although the other ones were cut out of it.
+
+    Those that were closed in what is left out are closed after it, with a link to what follows.
+    """
+    unclosed: list[int] = []
+    characters = list(text)
+    for at, character in enumerate(text):
+        if character == "(":
+            unclosed.append(at)
+        elif character == ")" and unclosed:
+            unclosed.pop()
+        elif character == ")":
+            characters[at] = ""
+    cut = text.rfind("…") + 1
+    missing = ")" * sum(at < cut for at in unclosed)
+    end = "".join(characters[cut:])
+    if missing and end[:1].isalnum():
+        missing += link
+    return "".join(characters[:cut]) + missing + end
 
 
 def in_outline(text: str, limit: int) -> str:

@@ -20,7 +20,15 @@ from autodiff_kit.record.events import Value
 from autodiff_kit.view.rules import decided, fill, is_readable, knows, parsed
 from autodiff_kit.view.values import TIMES, number, shape_text, short
 
-__all__ = ["chain", "one_use", "product_of_shapes", "rule_text", "slope", "slope_text"]
+__all__ = [
+    "chain",
+    "is_contradicted",
+    "one_use",
+    "product_of_shapes",
+    "rule_text",
+    "slope",
+    "slope_text",
+]
 
 LONG = 26  # characters of `dy/dx`; what would be longer is called "slope"
 _PRODUCT = re.compile(r"(?:mm_like|mm|mv)\((\w+)(\.T)?, (\w+)(\.T)?[,)]")
@@ -93,6 +101,43 @@ def slope(rule: str | None, numbers: Mapping[str, float], g: Value, sent: Value)
     if came == 0 or not math.isfinite(came) or not math.isfinite(gave):
         return None
     return float(dtype.type(gave / came))
+
+
+def is_contradicted(rule: str, values: Mapping[str, Value], sent: Value) -> bool:
+    """Return whether a rule cannot have given this from these values: it has read others.
+
+    NumPy may have changed them, for example, or what your unpack hook returned was something else.
+
+    Parameters
+    ----------
+    rule : str
+        As in the table of ops, ``"g * y"``.
+    values : dict from str to Value
+        What the rule reads, with ``g``.
+    sent : Value
+        What the rule gave.
+    """
+    arrays = {name: _array(value) for name, value in (*values.items(), ("sent", sent))}
+    if any(array is None for array in arrays.values()):
+        return False
+    try:
+        with np.errstate(all="ignore"):
+            exact = np.asarray(_worked_out(ast.parse(rule, mode="eval").body, arrays))
+    except (KeyError, TypeError, ValueError, ArithmeticError, SyntaxError):
+        return False
+    gave, g = arrays["sent"], arrays.get("g", arrays["sent"])
+    if exact.shape != gave.shape or not gave.size or not np.isfinite([exact, gave]).all():
+        return False
+    # A recording holds five digits; of a difference, such as 1 - out * out, fewer are left.
+    bound = 1e-2 * max(abs(exact).max(), abs(gave).max()) + 1e-3 * abs(g).max()
+    return bool(abs(exact - gave).max() > bound)
+
+
+def _array(value: Value) -> Any:
+    """Return what a value holds; None of one that a recording does not hold whole."""
+    if not value["dtype"] or len(value["data"]) != math.prod(value["shape"]):
+        return None
+    return np.asarray(value["data"], float).reshape(value["shape"])
 
 
 def _worked_out(node: ast.AST, numbers: Mapping[str, float]) -> Any:

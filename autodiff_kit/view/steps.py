@@ -14,6 +14,7 @@ from typing import Any
 from autodiff_kit.record.events import (
     ErrorRecord,
     Event,
+    Modified,
     NodeRecord,
     OpRecord,
     RecordingData,
@@ -22,6 +23,7 @@ from autodiff_kit.record.events import (
     Where,
 )
 from autodiff_kit.view.chips import parts_of
+from autodiff_kit.view.contents import Contents
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
@@ -79,7 +81,8 @@ class Steps:
         self.telling: int | None = None  # the node whose rules are being told
         self.rounds: set[int] = set()  # of loops, those that have begun; and calls
         self.calls = names.calls
-        self.values: dict[int, Value] = {}  # tensors that were changed in place
+        self.values = Contents(self._drawn_in)  # of tensors that were changed in place
+        self.replaced: dict[int, Value] = {}  # what was in memory that an assignment replaced
         self.operands: dict[int, dict[int, Value]] = {}  # op -> its inputs that were changed before
         self.running: tuple[int, Where | None] = -1, None  # the next place that runs, and its event
         self.pass_where: Any = None  # the line that called backward
@@ -223,11 +226,46 @@ class Steps:
         value: Value = self.nodes[node]["value"] if changed is None else changed
         return value
 
-    def _operand(self, node: int, source: int) -> Value:
+    def operand(self, node: int, source: int) -> Value:
         """Return the value an input had when the op ran; it may have changed in place since."""
         before = self.operands.get(node, {}).get(source)
         value: Value = self.nodes[source]["value"] if before is None else before
         return value
+
+    def saved_value(self, node: int, name: str, source: int) -> Value:
+        """Return the value that a rule reads: of what the op saved, what is in that memory now.
+
+        What changes it through ``.data`` goes unnoticed, as in ``w.data.mul_(2)`` before backward.
+
+        Parameters
+        ----------
+        node : int
+            The op.
+        name : str
+            What its rule calls it: an argument, or ``"out"``.
+        source : int
+            The node of the argument, or the op itself.
+        """
+        saved = {entry["name"]: entry.get("by") for entry in self.nodes[node]["saved"]}
+        if name not in saved or saved[name] == "hook":  # not there, or a copy
+            return self.operand(node, source)
+        if name == "out" and saved[name] == "checkpoint":  # computed once more
+            return self.operand(node, source)
+        if name == "out" and source in self.replaced:
+            return self.replaced[source]
+        return self.value(source)
+
+    def change(self, event: Modified) -> None:
+        """Note what is in a tensor now."""
+        node = event["node"]
+        if event["how"].endswith(".data"):  # an assignment: the memory of before stays as it is
+            self.replaced.setdefault(node, self.value(node))
+        self.values.change(event)
+
+    def _drawn_in(self, node: int) -> str | None:
+        """Return the box in which a node's value is drawn; None if a fold hides it."""
+        box = self.outline.box_of[node]
+        return None if box.kind == "fold" else box.id
 
     def hide(self, event: Event) -> None:
         """Note what happens inside a fold, which is told as one step."""

@@ -1,7 +1,7 @@
 """What has come of a gradient: as it stands in a box, in full, and part by part.
 
 After reading you can say why what gathers at a leaf is not yet its ``.grad``, and which rows add up
-to a gradient. Read next: ``steps_backward.py``.
+to a gradient. Read next: ``steps_grad.py``.
 """
 
 from __future__ import annotations

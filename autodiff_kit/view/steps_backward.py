@@ -11,10 +11,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from autodiff_kit.record.events import (
-    Accumulate,
     Backward,
     Contribution,
-    Gradient,
     Mark,
     Release,
     Visit,
@@ -24,8 +22,10 @@ from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rule_words import decisions, rule_of, worded
 from autodiff_kit.view.rules import decided, fill, rule_forms, worked_out
-from autodiff_kit.view.steps import FORWARD, UPDATE, Value
-from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
+from autodiff_kit.view.slopes import is_contradicted
+from autodiff_kit.view.steps import Value
+from autodiff_kit.view.steps_arrivals import BEFORE
+from autodiff_kit.view.steps_grad import NAMED, GradSteps
 from autodiff_kit.view.text import number, saved_name
 from autodiff_kit.view.values import TIMES, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
@@ -38,16 +38,15 @@ from autodiff_kit.view.words import (
     listed,
     sentence,
     sum_of,
-    the_value,
 )
 
-__all__ = ["NAMED", "BackwardSteps"]
+__all__ = ["BackwardSteps"]
 
-NAMED = 3  # more names than this are counted instead
+_OTHERS = "It reads other numbers than were there in the forward pass."
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
 
 
-class BackwardSteps(ArrivalSteps):
+class BackwardSteps(GradSteps):
     """Tells what the engine does."""
 
     def backward(self, event: Backward) -> None:
@@ -255,6 +254,8 @@ class BackwardSteps(ArrivalSteps):
         forms = rule_forms(
             text, names=names, numbers=numbers, target=left, result=result_text, words=words
         )
+        if is_contradicted(text, self._values_read(node), result):
+            return forms[:-1] or forms, f"{what} gives {a_value(result)}. {_OTHERS}"
         if text == "g":
             return forms, f"{what} passes the gradient on as it is: {a_value(result)}"
         if short(result) is None and words is not None:
@@ -271,6 +272,21 @@ class BackwardSteps(ArrivalSteps):
         words = f"{words}: " if words is not None else ""
         return forms, f"{what} gives {words}{worked_out(text, short_numbers, result_text)}"
 
+    def _values_read(self, node: int) -> dict[str, Value]:
+        """Return what a rule reads if nothing has changed it unseen."""
+        record = self.nodes[node]
+        numbers = {i["arg"]: i["value"] for i in record["inputs"] if "value" in i}
+        values: dict[str, Value] = {
+            name: {"shape": [], "dtype": "float64", "data": [value]}
+            for name, value in {**record["params"], **numbers}.items()
+            if isinstance(value, int | float)
+        }
+        for source in record["inputs"]:
+            if "node" in source:
+                values[source["arg"]] = self.saved_value(node, source["arg"], source["node"])
+        values["out"], values["g"] = self.saved_value(node, "out", node), self.waiting[node]
+        return values
+
     def _reads(self, node: int, reads: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
         """Return what stands for the names that a rule reads: names, and numbers."""
         record = self.nodes[node]
@@ -280,108 +296,14 @@ class BackwardSteps(ArrivalSteps):
         for read in reads:
             source = sources.get(read.removesuffix("_shape"))
             if read == "out":
-                numbers[read] = symbol(record["value"])
+                numbers[read] = symbol(self.saved_value(node, "out", node))
             elif source is not None and "node" in source:
-                value = self._operand(node, source["node"])
+                value = self.saved_value(node, source["arg"], source["node"])
                 shape = read.endswith("_shape")
                 numbers[read] = shape_text(value["shape"]) if shape else symbol(value)
             elif read in names:
                 numbers[read] = names[read]
         return names, numbers
-
-    def accumulate(self, event: Accumulate) -> None:
-        """Tell what a leaf's .grad becomes."""
-        node, before, grad = event["node"], event["before"], event["grad"]
-        name = self._grad_of(node)
-        text = held = None
-        (in_all,), along = self._sum(node, grad)
-        if before is None:
-            caption = f"{name}: nothing before, now {a_value(grad)}"
-        else:
-            text = sum_of(before, event["g"], grad)
-            (held, in_all), along = self._sum(node, before, grad)
-            caption = f"{name} holds {a_value(before)} from before, and gradients add up"
-            caption += f": {text}" if text else f" to {a_value(grad)}"
-        self.grads[node] = grad
-        self.accumulated.append(node)
-        fields = self._shown(node, "grad", grad, text)
-        fields |= self._why(node, before=held, total=in_all)
-        if held is not None:
-            fields |= self._total(node, f"+ {held} {BEFORE} = {in_all}")
-        changes: dict[int, Fields] = {node: {**fields, "visited": True}}
-        if before is not None and (read := self.gradients.get(node)) is not None:
-            self.values[read] = grad
-            changes[read] = the_value(grad, self.picture(grad))
-        where = self.nodes[node]["where"]
-        self.add("accumulate", node, caption, where=where, changes=changes, g=grad, along=along)
-
-    def gradient(self, event: Gradient) -> None:
-        """Tell that a .grad was cleared, set or changed in place, by no backward pass."""
-        node, grad, how = event["node"], event["grad"], event["how"]
-        before = self.grads.get(node)
-        changes = {node: self.hold(node, grad)}
-        if grad is not None:
-            row = [f"changed by {how}" if how else "set by your code", box_value(grad)]
-            changes[node] |= self._why(node, row)
-        name = self._grad_of(node)
-        if how and self.moments and self.moments[-1] >= self.at - 2:
-            # Just told, of the tensor that is there: `x.grad.zero_()`.
-            self.frames[-1]["set"].setdefault(self.outline.box_of[node].id, {}).update(
-                changes[node]
-            )
-            return
-        if grad is not None:
-            caption = self.round(event.get("scope", 0))
-            caption += f"{how} changes {name} in place" if how else f"{name} is set"
-            were = None if before is None else short(before)
-            caption += f": {were} becomes {a_value(grad)}" if were else f" to {a_value(grad)}"
-            about: Any = {"where": event["where"], "phase": self._between()}
-            self.add("grad", node, caption, changes=changes, g=grad, **about)
-            return
-        opening = self.round(event.get("scope", 0))
-        if opening or not self._is_one_statement(event):
-            self.opening, self.cleared = opening, [node]
-            phase = self._between()
-            self.add("grad", node, opening, where=event["where"], changes=changes, phase=phase)
-        else:
-            self.cleared.append(node)
-            self.frames[-1]["set"].setdefault(self.outline.box_of[node].id, {}).update(
-                changes[node]
-            )
-        names = [self._grad_of(n) for n in self.cleared]
-        cleared = listed(names) if len(names) <= NAMED else f"{len(names):,} gradients"
-        self.frames[-1]["caption"] = (
-            f"{self.opening}{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next "
-            "backward pass begins with no gradient there."
-        )
-
-    def _between(self) -> str:
-        """Return the phase of a change to a .grad: that of a pass only if a hook makes it."""
-        return UPDATE if self.phase == FORWARD else self.phase
-
-    def _is_one_statement(self, event: Gradient) -> bool:
-        """Return whether a clearing goes on that the latest step tells: ``opt.zero_grad()``."""
-        last = self.events[self.at - 1]
-        return (
-            last["kind"] == "grad"
-            and last["where"] == event["where"]
-            and bool(self.cleared)
-            and event["node"] not in self.cleared
-            and self.frames[-1]["kind"] == "grad"
-        )
-
-    def hold(self, node: int, grad: Value | None) -> Fields:
-        """Note what is in a .grad now, whatever has put it there; return the fields for it."""
-        self.keep(node, grad)
-        self.parts.pop(node, None)
-        if grad is not None:
-            return {**self._shown(node, "grad", grad), "why": None}
-        self.whole.pop(node, None)
-        self.gradients.pop(node, None)
-        cleared: Fields = {"grad": None, "g": None, "why": None}
-        if self.outline.box_of[node].id in self.in_parts:
-            cleared["total"] = None
-        return cleared
 
     def release(self, event: Release) -> None:
         """Tell what an op has saved and releases."""
@@ -392,15 +314,18 @@ class BackwardSteps(ArrivalSteps):
         things = {
             s["name"]: "its own result" if s["name"] == "out" else self._argument(node, s["name"])
             for s in record["saved"]
+            if s.get("by") != "checkpoint"  # which keeps nothing there
         }
-        what = listed(dict.fromkeys(things.values()))
-        caption = sentence(f"{capital(word(str(record['op'])))} no longer keeps {what}")
-        if self.telling != node or not self.frames:
+        caption = ""
+        if things:
+            what = listed(dict.fromkeys(things.values()))
+            caption = sentence(f"{capital(word(str(record['op'])))} no longer keeps {what}")
+        if not self.frames or (caption and self.telling != node):
             where = record["where"]
             self.add("release", node, caption, where=where, changes={node: {"released": True}})
             return
         frame = self.frames[-1]  # one idea less: said with the last thing the node did
-        frame["caption"] += f" {caption}"
+        frame["caption"] += f" {caption}" if caption else ""
         frame["set"].setdefault(self.outline.box_of[node].id, {})["released"] = True
 
     def _argument(self, node: int, arg: str) -> str:
@@ -412,9 +337,6 @@ class BackwardSteps(ArrivalSteps):
         if "value" in inputs[arg]:
             return number(inputs[arg])
         return self.names.called(inputs[arg]["node"])
-
-    def _grad_of(self, node: int) -> str:
-        return f"{self.names.name(node)}.grad{self.names.additions.get(node, '')}"
 
     def finish(self, event: Mark) -> None:
         """Tell what the leaves have gained."""

@@ -10,9 +10,12 @@ import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from itertools import islice
 from typing import Any
 
+from autodiff_kit.record.entries import RETURNED
 from autodiff_kit.record.events import Branch, Made, Modified, NodeRecord, RecordingData, Where
+from autodiff_kit.record.inner import function_of
 from autodiff_kit.record.notes import OVERWRITING
 from autodiff_kit.record.source_tree import parse
 from autodiff_kit.view.labels import word
@@ -21,6 +24,7 @@ from autodiff_kit.view.optimizer_words import optimizer_step
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.steps import FORWARD, UPDATE, Steps
+from autodiff_kit.view.stretching import stretching
 from autodiff_kit.view.subscripts import subscript, variable_of
 from autodiff_kit.view.text import (
     PART_GRADIENT,
@@ -36,7 +40,9 @@ from autodiff_kit.view.words import a_value, box_value, equation, listed, senten
 
 __all__ = ["ForwardSteps"]
 
+_QUOTIENT = "As in PyTorch, a number divided by a tensor is the number times the reciprocal."
 _SET = "__setitem__"  # `x[0] = 4.`
+SHARED = 3  # tensors of one storage whose names are listed
 
 
 class ForwardSteps(Steps):
@@ -75,7 +81,11 @@ class ForwardSteps(Steps):
         kind = "a leaf" if record["requires_grad"] else "data"
         caption = f"{self.round(record['scope'])}{name}{comma} is {kind}{what}{requires}"
         caption += f" {self._first_of_several(event['node'])}".rstrip()
-        self.add("leaf", event["node"], caption, where=record["where"])
+        is_update = record.get("part") == RETURNED
+        if is_update:
+            self.updates.add(event["node"])
+        phase = UPDATE if is_update else self.phase
+        self.add("leaf", event["node"], caption, where=record["where"], phase=phase)
 
     def _read_gradient(self, node: int) -> None:
         """Tell that the code reads a .grad; it is a tensor like any other, without a history."""
@@ -141,8 +151,18 @@ class ForwardSteps(Steps):
             caption = sentence(f"{sentence(caption)} Here, {listed(aliases)}")
         if meaning := self._first_of_several(node):
             caption = f"{sentence(caption)} {meaning}"
+        if words := stretching(record, self.nodes, self.names):
+            caption = f"{sentence(caption)} {words}"
+        if self._is_quotient(record):
+            caption = f"{sentence(caption)} {_QUOTIENT}"
         phase = UPDATE if is_update else self.phase
         self.add("op", node, caption, where=record["where"], phase=phase)
+
+    def _is_quotient(self, record: NodeRecord) -> bool:
+        """Return whether a product was written as a quotient: ``1 / x``."""
+        sources = [self.nodes[i["node"]]["op"] for i in record["inputs"] if "node" in i]
+        tree = parsed(record["text"]) if sources == ["reciprocal"] else None
+        return isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.Div)
 
     def _aliases(self, record: NodeRecord) -> list[str]:
         """Return "x is a" for each variable, new in this scope, of a tensor that is called else."""
@@ -151,6 +171,8 @@ class ForwardSteps(Steps):
             variable = source.get("variable", "")
             if "node" not in source or not variable.isidentifier():
                 continue
+            if not (self.nodes[source["node"]]["name"] or self.nodes[source["node"]]["text"]):
+                continue  # it is called by its value
             name = self.names.name(source["node"])
             key = (self._call(record["scope"]), variable, name)
             if variable not in (name, variable_of(self.nodes[source["node"]])):
@@ -194,7 +216,10 @@ class ForwardSteps(Steps):
             return f", and saves {no_saved(self.recording, node)}."
         by = [saved.get("by") for saved in record["saved"]]
         if "checkpoint" in by:
-            return "What its rules read is not saved: the checkpoint recomputes it."
+            return (
+                "What its rules read is not saved: in backward, the checkpoint runs its function "
+                "again to get it."
+            )
         readers: dict[str, dict[str, None]] = {}
         inputs = {i["arg"]: i["node"] for i in record["inputs"] if "node" in i}
         additions = self.names.additions_of({*inputs.values()})
@@ -219,7 +244,7 @@ class ForwardSteps(Steps):
             return "its own result"
         for source in self.nodes[node]["inputs"]:
             if source["arg"] == name and "node" in source:
-                value = self._operand(node, source["node"])
+                value = self.operand(node, source["node"])
                 return equation(operands[name], value)
             if source["arg"] == name:
                 return number(source)
@@ -227,6 +252,11 @@ class ForwardSteps(Steps):
 
     def _not_recorded(self, node: int) -> str:
         record = self.nodes[node]
+        if "transform" in record:
+            return (
+                f"It runs inside {record['transform']}, of which the recording shows only the "
+                "operations of your code."
+            )
         if record["op"] == "detach" and "detach_" in record["text"]:
             was = self.names.name(record["inputs"][0]["node"])
             return f"This cuts {was} off from what made it: no gradient flows back through it."
@@ -242,7 +272,13 @@ class ForwardSteps(Steps):
         elif not self.ops[str(record["op"])]["rules"]:
             why = f"{word(str(record['op']))} has no gradient"
         elif mode := switched_off(self.recording, node, used):
-            why = f"{self._switch if mode == 'no_grad' else mode} switches gradients off"
+            switch = self._switch if mode == "no_grad" else mode
+            inside = function_of(record["text"])
+            why = f"{switch or 'no_grad'} switches gradients off"
+            if not switch and self.phase != FORWARD:
+                why = "a backward pass records nothing without create_graph"
+            elif inside and not switch:
+                why = f"gradients are switched off inside {inside}"
         elif not dtype.startswith(("float", "bfloat", "complex")):
             why = f"a tensor of dtype {dtype} has no gradient"
         else:
@@ -251,10 +287,10 @@ class ForwardSteps(Steps):
 
     @cached_property
     def _switch(self) -> str:
-        """Return what in the learner's source can have switched gradients off."""
+        """Return what in the learner's source can have switched gradients off; "" if nothing."""
         text = "\n".join(line for lines in self.lines for line in lines)
         if "set_grad_enabled" not in text:
-            return "no_grad"
+            return "no_grad" if "no_grad" in text else ""
         return "no_grad or set_grad_enabled" if "no_grad" in text else "set_grad_enabled"
 
     def branch(self, event: Branch) -> None:
@@ -288,7 +324,7 @@ class ForwardSteps(Steps):
         node, value = event["node"], event["value"]
         was = self.value(node)
         before, after = short(was), short(value)
-        self.values[node] = value
+        self.change(event)
         last = self.events[self.at - 1] if self.at else None
         if last and last["kind"] == "op" and last["node"] == node:  # one thing: `w -= 1`
             self._overwrite(node)
@@ -296,7 +332,7 @@ class ForwardSteps(Steps):
                 value, self.picture(value)
             )
             return
-        name = self.names.name(node)
+        name = self._changed(node, event)
         how = self._how(event)
         if how != event["how"] and was == value and event["how"] == _SET:
             return  # `x[0] += 1` assigns at its end what is there already
@@ -310,10 +346,24 @@ class ForwardSteps(Steps):
             caption += f": {before} becomes {after}"
         elif before and before == after and was["data"] != value["data"]:
             caption += f", in digits of {before} that are not shown"
-        is_update = self.nodes[node]["kind"] == "leaf" or node in self.updates
+        record = self.nodes[node]
+        is_parameter = record["kind"] == "leaf" and record["requires_grad"]
+        is_update = is_parameter or node in self.updates
         phase = UPDATE if is_update and self.phase == FORWARD else self.phase
-        changes = {node: the_value(value, self.picture(value))}
+        shown = {node, *self.values.ranked(event)}
+        changes = {n: the_value(value, self.picture(value)) for n in shown}
         self.add("modified", node, caption, where=event["where"], changes=changes, phase=phase)
+
+    def _changed(self, node: int, event: Modified) -> str:
+        """Return the names of what a change has changed: of all that share a storage."""
+        nodes = self.values.sharing(event)
+        others = [n for n in islice(nodes, SHARED + 1) if n != node]
+        names = [self.names.name(n) for n in sorted((node, *others))]
+        if len(nodes) <= SHARED and len(set(names)) == len(names):
+            return listed(names)
+        more = len(nodes) - 1
+        rest = "1 other tensor that shares" if more == 1 else f"{more:,} other tensors that share"
+        return f"{self.names.name(node)} and {rest} its storage"
 
     def _overwrite(self, node: int) -> None:
         """Tell that a result is written over an input: its numbers are there no more."""
@@ -346,7 +396,8 @@ class ForwardSteps(Steps):
         """Return what changes a tensor in place as it is written: ``-=`` for ``sub_``."""
         where = event["where"]
         if event["how"] == _SET:
-            made = (e["node"] for e in reversed(self.events[: self.at]) if e["kind"] == "op")
+            before = (self.events[at] for at in range(self.at - 1, -1, -1))
+            made = (e["node"] for e in before if e["kind"] == "op")
             node = next((n for n in made if self.nodes[n]["where"] == where), None)
             return "" if node is None else self.names.change(node)
         if where is None or not event["how"].endswith("_"):

@@ -97,11 +97,12 @@ class SlopeSteps(Steps):
         numbers: dict[str, Any] = dict(record["params"])
         for source in record["inputs"]:
             if "node" in source:
-                value = self._operand(node, source["node"])
+                value = self.saved_value(node, source["arg"], source["node"])
                 if not value["shape"] and value["data"]:
                     numbers[source["arg"]] = float(value["data"][0])
             else:
                 numbers[source["arg"]] = source["value"]
-        if not record["value"]["shape"] and record["value"]["data"]:
-            numbers["out"] = float(record["value"]["data"][0])
+        out = self.saved_value(node, "out", node)
+        if not out["shape"] and out["data"]:
+            numbers["out"] = float(out["data"][0])
         return numbers

@@ -16,6 +16,7 @@ from autodiff_kit.view.story_facts import Chapter, Facts, Story
 from autodiff_kit.view.story_paths import lost
 from autodiff_kit.view.story_svg import draw
 from autodiff_kit.view.story_told import cause, first_sentences
+from autodiff_kit.view.story_types import no_pass
 
 __all__ = ["Chapter", "Story", "story"]
 
@@ -52,7 +53,7 @@ def story(recording: Any, leaf: str | None = None) -> Story | None:
     facts = Facts(recording)
     error = recording["error"]
     if error is None or leaf is not None:
-        explanation = lost(facts, leaf)
+        explanation = lost(facts, leaf) or no_pass(facts, leaf)
         text = ""
     else:
         explanation = cause(recording, facts)

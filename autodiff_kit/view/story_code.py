@@ -43,6 +43,17 @@ class Code:
         lines[0] = lines[0][column:]
         return " ".join(" ".join(lines).split())
 
+    @property
+    def statement(self) -> str:
+        """The expression of the error; of a call that has no such method, all of it."""
+        text, where = self.text(self.error["where"]), self.error["where"]
+        for node in self.walk(where[0]) if where is not None else ():
+            if isinstance(node, ast.Call) and where is not None:
+                place = span_of(where[0], node)
+                if tuple(place[:3]) == tuple(where[:3]) and ast.unparse(node.func) == text:
+                    return self.text(place)
+        return text
+
     def line(self, where: Where | None) -> str:
         """Return the first line of a place, as the learner wrote it."""
         if where is None:
@@ -102,9 +113,9 @@ class Code:
         """The functions in which something was recorded: source, and the function's syntax tree."""
         entries: list[Any] = [*self.nodes, *self.events, *self.recording["scopes"], self.error]
         places = {tuple(e["where"][:2]) for e in entries if e.get("where")}
-        return {(source, self._function_at(source, line)) for source, line in places}
+        return {(source, self.function_at(source, line)) for source, line in places}
 
-    def _function_at(self, source: int, line: int) -> Any:
+    def function_at(self, source: int, line: int) -> Any:
         """Return the innermost function around a line; None outside of all."""
         around = [
             node
@@ -124,14 +135,14 @@ class Code:
         assignment: tuple[int, ast.expr] | None = None
         for source, function in sorted(self.ran, key=lambda one: one[0]):
             if before is not None and (
-                source != before[0] or function is not self._function_at(source, before[1])
+                source != before[0] or function is not self.function_at(source, before[1])
             ):
                 continue
             for node in self.walk(source):
                 value = _assigned_by(node, name, or_added=or_added)
                 if value is None:
                     continue
-                is_here = self._function_at(source, value.lineno) is function
+                is_here = self.function_at(source, value.lineno) is function
                 is_before = before is None or value.lineno < before[1]
                 is_later = (
                     assignment is None

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from autodiff_kit.record.entries import RETURNED
 from autodiff_kit.record.events import Backward
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_exits import find_exit, find_taken, node_taken, stay
@@ -56,7 +57,7 @@ def is_taken(facts: Facts, node: int) -> bool:
 def differentiated(facts: Facts, node: int) -> Backward | None:
     """Return the backward pass that has computed a leaf which is a gradient."""
     part = facts.nodes[node].get("part", "")
-    if part == "gradient that autograd.grad returned":
+    if part == RETURNED:
         return pass_that_returned(facts, facts.name(node)) or last_pass(facts, facts.made(node))
     return last_pass(facts, facts.made(node)) if part == "gradient from backward" else None
 

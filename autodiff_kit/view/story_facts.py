@@ -69,7 +69,7 @@ class Story:
         """Return all of it in words."""
         lines = [self.title]
         lines += [f"{i}. {chapter.words}" for i, chapter in enumerate(self.chapters, 1)]
-        return "\n".join([*lines, f"How to fix it: {self.fix}"])
+        return "\n".join([*lines, *[f"How to fix it: {self.fix}"][: bool(self.fix)]])
 
 
 Told = tuple[str, list[Chapter], str]  # title, chapters, what fixes it
@@ -132,6 +132,7 @@ class Facts(Code):
             func = part.func
             owner = ast.unparse(func.value) if isinstance(func, ast.Attribute) else "torch"
             is_module = owner.split(".")[0] in (*MODULES, self.module)
+            is_module = is_module or self.find(parsed(owner)) is None  # np.sin(x)
             part = part.args[0] if is_module and part.args else getattr(func, "value", None)
             if isinstance(part, ast.List | ast.Tuple) and part.elts:
                 part = part.elts[0]

@@ -11,11 +11,14 @@ import re
 from math import prod
 
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
+from autodiff_kit.view.story_operands import of_the_library
 from autodiff_kit.view.story_paths import lost
+from autodiff_kit.view.story_types import no_pass
 from autodiff_kit.view.values import shape_text, show
 
 __all__ = [
     "function",
+    "hook_shape",
     "inference",
     "leaf_in_place",
     "nan",
@@ -108,6 +111,8 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         if detached == text:  # NumPy has asked for it: np.sin(x)
             detached = f"{facts.owner(node)}.detach().numpy()"
         fix = f"say that you mean it: `{detached}`"
+        if function := of_the_library(facts, text):
+            fix = f"use `{function}`, which is recorded; or {fix}"
     elif "optimize" in message:
         title = f"An optimizer was given `{name}`, which is a result"
         last = f"An update of `{name}` would be lost: it is computed from its inputs each time."
@@ -146,7 +151,7 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
             continue
         record = facts.nodes[node]
         if record["kind"] == "leaf":
-            return lost(facts, record["name"])
+            return lost(facts, record["name"]) or no_pass(facts, record["name"])
         origin = f"`{facts.titled(node)}` is a result: `{record['grad_fn']}` made it."
         line = facts.line(record["where"])
         fix = f"call `{name}.retain_grad()` before backward, or ask for the gradient of a leaf"
@@ -208,6 +213,25 @@ def wrong_shape(facts: Facts, match: re.Match[str]) -> Told | None:
             ),
         ],
         f"give a gradient of shape {shape}, such as `{facts.module}.ones_like({facts.code(node)})`",
+    )
+
+
+def hook_shape(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell that a hook may only return a gradient like the one that it is called with."""
+    hook = "A hook" if match[1] == "<lambda>" else f"The hook `{match[1]}`"
+    words = f"{hook} is called with a gradient, and what it returns takes the place of that."
+    return (
+        f"{hook} returns a gradient of another shape",
+        [
+            Chapter(words, None, facts.error["where"]),
+            Chapter(
+                "A gradient says one number for each number of its tensor, so its shape stays.",
+                None,
+                facts.error["where"],
+            ),
+        ],
+        "return a gradient of the shape that the hook is called with, such as `grad * 2`; a hook "
+        "that only looks at it returns nothing",
     )
 
 

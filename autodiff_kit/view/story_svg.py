@@ -17,6 +17,7 @@ from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.story_facts import Chapter, Story
 from autodiff_kit.view.svg import graph_svg
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
+from autodiff_kit.view.words import sentence
 
 __all__ = ["draw", "draw_parts"]
 
@@ -248,8 +249,10 @@ def _prose(story: Story, width: float) -> tuple[str, float]:
         parts.append(_disk(n, 4 + RADIUS, y + 9, len(story.chapters)))
         y = _sentences(parts, chapter.words, indent, y, room) + 7
         parts.append("</g>")
-    parts.append(f'<text class="adk-story-fix" x="4" y="{y + 15:g}">How to fix it</text>')
-    y = _sentences(parts, story.fix[0].upper() + story.fix[1:] + ".", indent, y + PROSE, room)
+    if story.fix:
+        parts.append(f'<text class="adk-story-fix" x="4" y="{y + 15:g}">How to fix it</text>')
+        fix = sentence(story.fix[0].upper() + story.fix[1:])
+        y = _sentences(parts, fix, indent, y + PROSE, room)
     return "".join(parts), y
 
 

@@ -11,9 +11,11 @@ from collections.abc import Callable
 
 from autodiff_kit.record.events import ErrorRecord, RecordingData
 from autodiff_kit.view.story_facts import Facts, Told
+from autodiff_kit.view.story_operands import dtypes, one_number, shapes, truth
 from autodiff_kit.view.story_paths import no_graph, not_wanted, unused
 from autodiff_kit.view.story_refused import (
     function,
+    hook_shape,
     inference,
     leaf_in_place,
     nan,
@@ -24,6 +26,7 @@ from autodiff_kit.view.story_refused import (
     wrong_shape,
 )
 from autodiff_kit.view.story_saved import changed, twice
+from autodiff_kit.view.story_types import no_tensor
 
 __all__ = ["cause", "first_sentences"]
 
@@ -33,11 +36,10 @@ LONG = 240  # of a longer message the first sentence is shown
 def cause(recording: RecordingData, facts: Facts | None = None) -> Told | None:
     """Return title, chapters and cure of the error that ended a run; None if it has no story."""
     message = "" if recording["error"] is None else recording["error"]["message"]
-    matches = ((re.search(pattern, message), tell) for pattern, tell in _TELLERS)
-    explanation = next(
-        (tell(facts or Facts(recording), match) for match, tell in matches if match), None
-    )
-    return explanation if explanation is not None and explanation[1] else None
+    matches = [(match, tell) for p, tell in _TELLERS if (match := re.search(p, message))]
+    facts = facts or (Facts(recording) if matches else None)
+    told = (tell(facts, match) for match, tell in matches if facts is not None)
+    return next((one for one in told if one is not None and one[1]), None)
 
 
 def first_sentences(error: ErrorRecord) -> str:
@@ -60,15 +62,21 @@ _TELLERS: tuple[tuple[str, Teller], ...] = (
     (r"you can only change requires_grad flags of leaf variables", of_a_result),
     (r"Can't call numpy\(\) on Tensor that requires grad", of_a_result),
     (r"'NoneType'", no_grad_there),
+    (r"'(\w+)' object has no attribute '(\w+)'", no_tensor),
+    (r"Boolean value of Tensor with more than one value|truth value", truth),
+    (r"elements? (tensors )?(can|cannot) be converted", one_number),
     (r"can't optimize a non-leaf Tensor", of_a_result),
     (r"graph leaves\) support the deepcopy protocol", of_a_result),
     (r"post accumulate grad hooks cannot be registered on non-leaf", of_a_result),
     (r"[Oo]nly Tensors of floating point (?:and complex )?dtype can require", no_float),
     (r"grad_output\[0\] has a shape of (torch\.Size\(\[.*?\]\))", wrong_shape),
+    (r"hook '(.*)' has changed the size of value", hook_shape),
     (r"[Ii]nference tensor", inference),
     (r"returned an incorrect number of gradients", function),
     (r"returned an invalid gradient at index", function),
     (r"must implement either the backward", function),
     (r"marked with @once_differentiable", function),
     (r"Function '\w+' returned nan values", nan),
+    (r"dtype|scalar type", dtypes),
+    (r"(?i)\b(sizes?|shapes?|dimensions?)\b", shapes),
 )

@@ -189,7 +189,7 @@ def _saved(recording: RecordingData, node: int, names: Names) -> str:
         else:
             what = number(source)
         by = {
-            "checkpoint": ": not saved, the checkpoint recomputes it",
+            "checkpoint": ": not saved, the checkpoint runs again to get it",
             "hook": ": as your pack hook returned it",
         }.get(saved.get("by", ""))
         size, _, rules = lines.setdefault(what, (0, by, {}))

@@ -81,6 +81,7 @@ class _Rounds:
         changes: dict[int, _Change] = {}  # leaf -> what has changed it, or its .grad, since
         backward = step = _Change(-1, "")
         passes: list[tuple[_Change, int]] = []  # of those, the leaves that are a .grad
+        sharing: dict[int, dict[int, None]] = {}  # by storage, the leaves that look into it
         written: Any = None
         last = -1
         for event in self._recording["events"]:
@@ -97,12 +98,17 @@ class _Rounds:
             elif kind == "accumulate":
                 changes[cast(Any, event)["node"]] = backward
             elif kind == "modified":
-                node, where = cast(Any, event)["node"], cast(Any, event)["where"]
-                if nodes[node]["kind"] != "leaf" or last < 0:
+                where, storage = cast(Any, event)["where"], cast(Any, event).get("storage")
+                own = sharing.setdefault(storage, {}) if storage is not None else {}
+                for node in cast(Any, event).get("left", ()):
+                    own.pop(node, None)
+                joined = cast(Any, event).get("joined", [cast(Any, event)["node"]])
+                own.update((node, None) for node in joined if nodes[node]["kind"] == "leaf")
+                if not own or last < 0:
                     continue
                 if where != written or step.node != last:  # one line may change many
                     step, written = _Change(last, self._code(where, cast(Any, event)["how"])), where
-                changes[node] = step
+                changes.update(dict.fromkeys(own, step))
             elif kind == "leaf" and backward.node >= 0:
                 leaf = cast(Any, event)["node"]
                 if nodes[leaf].get("part") == GRADIENT:

@@ -141,11 +141,13 @@ def the_value(value: Value, picture: str | None) -> Fields:
 
 
 def sum_of(before: Value, added: Value, total: Value, limit: int = 3 * SHORT) -> str | None:
-    """Return ``2. + 3. = 5.``, or None if that would be too long."""
+    """Return ``2. + 3. = 5.``, or None if that, or a part of it, would be too long."""
     first, second, third = short(before), short(added), short(total)
     if first is None or second is None or third is None:
         return None
     first, second, third = sum_texts(before, added, total)
+    if any(text.startswith("(") for text in (first, second, third)):
+        return None  # a shape, of what is too long
     second = f"({second})" if second.startswith("-") else second
     text = f"{first} + {second} = {third}"
     return text if len(text) <= limit else None

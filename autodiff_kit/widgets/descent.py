@@ -260,7 +260,12 @@ class Descent(LivePlot):
             return right, up
 
         try:
-            self._runs = examined(self.function, lambda: height(*self._start), lambda value: value)
+            self._runs = examined(
+                self.function,
+                lambda: height(*self._start),
+                lambda value: value,
+                changed_arguments=lambda _: self._further.changed_at(*self._start),
+            )
         except Exception:  # there is no value at the start; at others there may be
             self._runs = None
         xs, ys = grid(*self._detail, 0.0)

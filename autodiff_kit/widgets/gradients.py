@@ -152,6 +152,7 @@ class Further:
 
     def __init__(self, function: Function, names: Sequence[str], examples: Values):
         self.function, self.names = function, tuple(names)
+        self._function = function
         self._arguments: Arguments | None = None
         is_own = is_own_function(function)
         parameters = [
@@ -180,6 +181,14 @@ class Further:
     def values(self) -> Values:
         """What they are now."""
         return {} if self._arguments is None else self._arguments.values()
+
+    def changed_at(self, *point: float) -> list[str]:
+        """Return which of them the function changes in place at a point, such as a list."""
+        if self._arguments is None:
+            return []
+        values = self._arguments.values()
+        self._arguments.call(self._function, values, *map(leaf_at, point))
+        return self._arguments.changed(values)
 
     @property
     def words(self) -> str:

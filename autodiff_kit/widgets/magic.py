@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import builtins
 import os
+import re
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from inspect import getdoc
 from keyword import iskeyword
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -23,6 +25,7 @@ from IPython.display import display
 
 from autodiff_kit.record import Recording, record
 from autodiff_kit.record.source_files import is_foreign
+from autodiff_kit.view.story_told import cause
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepMagics", "load_ipython_extension"]
@@ -75,13 +78,32 @@ class StepMagics(Magics):
                 )
             else:
                 self.shell.user_ns[name] = recording
-        if recording.nodes:
+        if recording.nodes or cause(recording.to_dict()):
             display(Stepper(recording))  # type: ignore[no-untyped-call]
+        elif name := self._pytorch_in(cell):
+            print(
+                "Nothing was recorded: this cell works with PyTorch itself, and %%step records "
+                f"the kit.\nWrite, without %%step, your lines below `with ak.record({name}) as "
+                "rec:`, and then Stepper(rec), with\n`import autodiff_kit as ak` and `from "
+                "autodiff_kit.widgets import Stepper`."
+            )
         elif result.success:
             print(
                 "Nothing was recorded: no tensor was made or used in this cell.\n"
                 "Try: x = torch.tensor(2., requires_grad=True); y = x * x"
             )
+
+    def _pytorch_in(self, cell: str) -> str:
+        """Return what PyTorch itself is called in a cell; "" if none of its names is there."""
+        torch, known = sys.modules.get("torch"), self.shell.user_ns
+        if getattr(torch, "__name__", "") != "torch":
+            return ""  # not loaded, or the kit under its name
+        used = [known[n] for n in re.findall(r"[^\W\d]\w*", cell) if n in known]
+        names = [name for name, value in known.items() if value is torch]
+        homes = [getattr(value, "__module__", None) for value in used]
+        homes += [value.__name__ for value in used if isinstance(value, ModuleType)]
+        is_used = any(str(home).split(".")[0] == "torch" for home in homes)
+        return [*names, "torch"][0] if is_used else ""
 
     def _check(self, words: list[str]) -> None:
         """Refuse what is not one free name or none, before anything runs.

@@ -170,7 +170,12 @@ class Slope(LivePlot):
         def touches() -> list[Touch | None]:
             return list(everywhere(lambda x: touch(self.function, x), [(x,) for x in places]).found)
 
-        runs = examined(self.function, touches, _numbers)
+        runs = examined(
+            self.function,
+            touches,
+            _numbers,
+            changed_arguments=lambda _: self._further.changed_at(place),
+        )
         xs = [low + (high - low) * i / (POINTS - 1) for i in range(POINTS)]
         outcomes = everywhere(lambda x: touch(self.function, x, twice=False), [(x,) for x in xs])
         empty = (math.nan, math.nan, math.nan)

@@ -30,7 +30,8 @@ class Stepper(KitWidget):
         What to show: ``rec`` from ``with ak.record() as rec:``, or a picture built from one.
     step : int, optional
         Step to begin at; ``-1`` is the last. The still picture shows this step too. Without it the
-        widget begins at the first step, and the still picture shows the end, where all is told.
+        widget begins at the first step, or, if an error has ended the run, at the last one, which
+        explains it; the still picture shows the end, where all is told.
     title : str, optional
         Heading; that of the picture by default.
 
@@ -71,7 +72,9 @@ class Stepper(KitWidget):
             )
         self.picture = self._drawn_still = source
         self._title = title
-        super().__init__(self._payload(source), step=step or 0, **traits)
+        is_stopped = bool(source.frames) and source.frames[-1]["kind"] == "error"
+        first = -1 if is_stopped else 0
+        super().__init__(self._payload(source), step=first if step is None else step, **traits)
         self._still_step = -1 if step is None else self.step
         self.on_msg(self._asked)
 

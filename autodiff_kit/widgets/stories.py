@@ -6,8 +6,10 @@ code is run under a recorder, and the picture is shown. Read next: ``../view/sto
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
+from math import ceil
 from typing import Any
 
 from ipywidgets import HBox, Layout
@@ -24,6 +26,7 @@ from autodiff_kit.widgets.running import Refused, name_of, ran, run, with_articl
 
 __all__ = ["ErrorStory"]
 
+FRAME = 32  # px around a picture
 NAME = "Give the name of a leaf that requires a gradient and whose .grad is None."
 
 
@@ -92,7 +95,9 @@ class ErrorStory(Lab):
         if self._parts[1]:  # beside the words, or below them where the page is narrow
             both = [self.canvas, self.graph]
             row = HBox(both, layout=Layout(flex_flow="row wrap", grid_gap="8px"))
-            for canvas, share in zip(both, ("1 1 440px", "1 1 340px"), strict=True):
+            width = re.search(r' width="([\d.]+)"', self._parts[1])
+            needed = max(340, ceil(float(width[1]))) + FRAME if width else 340
+            for canvas, share in zip(both, ("1 1 440px", f"1 1 {needed}px"), strict=True):
                 canvas.layout.flex, canvas.layout.min_width = share, "0"
             others = [child for child in self.children if child is not self.canvas]
             self.set_trait("children", [*others, row])
@@ -186,7 +191,9 @@ class ErrorStory(Lab):
         marked = (part.replace(place, f" adk-place-picked{place}") for part in self._parts)
         self.canvas.svg, self.graph.svg = marked
         self.canvas.caption = caption
-        self.graph.caption = "The graph when the code stopped." if self._parts[1] else ""
+        has_stopped = self.recording.error is not None
+        end = "when the code stopped" if has_stopped else "at the end of the run"
+        self.graph.caption = f"The graph {end}." if self._parts[1] else ""
 
     def still(self) -> str:
         """Return the picture with nothing picked."""

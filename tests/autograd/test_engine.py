@@ -211,6 +211,18 @@ def test_roots_may_depend_on_each_other() -> None:
     assert x.grad.item() == 24.0
 
 
+def test_no_outputs_have_no_gradients() -> None:
+    x = torch.ones(2, requires_grad=True)
+
+    torch.autograd.backward(())
+
+    assert x.grad is None
+    assert torch.autograd.grad((), x, allow_unused=True) == (None,)
+    assert torch.autograd.grad([], [x], materialize_grads=True)[0].tolist() == [0.0, 0.0]
+    with pytest.raises(RuntimeError, match="at index 0 appears to not have been used in the graph"):
+        torch.autograd.grad((), x)
+
+
 def test_grad_of_an_inner_tensor_does_not_use_up_what_lies_before_it() -> None:
     x = torch.tensor(3.0, requires_grad=True)
     y = x * x

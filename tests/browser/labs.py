@@ -15,6 +15,20 @@ AXE = """async () => {
   return found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
 }"""
+FUNCTION = """def f(x, rounds=2):
+    y = x
+    for i in range(rounds):
+        y = y * x
+    if y > 10:
+        y = y - 10
+    return y"""
+# Whether nothing has to be scrolled sideways, and how large the smallest text is, in pixels.
+FITS = """pane => {
+  const texts = [...pane.querySelectorAll('svg text')];
+  const sizes = texts.map(
+    (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
+  return [pane.scrollWidth <= pane.clientWidth, Math.min(...sizes)];
+}"""
 
 
 def write(folder: Path, name: str, *cells: str) -> Path:
@@ -92,3 +106,9 @@ def top(seen: Any, name: str) -> float:
 def path_of(seen: Any) -> list[str]:
     """What the line above the graph says."""
     return str(seen.root.locator(".adk-path").inner_text()).split("/")
+
+
+def fits(seen: Seen) -> bool:
+    """Return whether the picture is seen whole, in letters that can be read."""
+    whole, smallest = seen.root.locator(".adk-board-picture").evaluate(FITS)
+    return bool(whole) and smallest >= 11

@@ -4,31 +4,11 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import Seen, write
+from tests.browser.labs import FUNCTION, Seen, fits, write
 
 pytestmark = pytest.mark.browser
 
-FUNCTION = """def f(x, rounds=2):
-    y = x
-    for i in range(rounds):
-        y = y * x
-    if y > 10:
-        y = y - 10
-    return y"""
-# Whether nothing has to be scrolled sideways, and how large the smallest text is, in pixels.
-FITS = """pane => {
-  const texts = [...pane.querySelectorAll('svg text')];
-  const sizes = texts.map(
-    (text) => parseFloat(getComputedStyle(text).fontSize) * text.getScreenCTM().a);
-  return [pane.scrollWidth <= pane.clientWidth, Math.min(...sizes)];
-}"""
 LAB = "lab = ControlFlow(f, x=torch.tensor(2., requires_grad=True))\nlab"
-
-
-def fits(seen: Seen) -> bool:
-    """Return whether the picture is seen whole, in letters that can be read."""
-    whole, smallest = seen.root.locator(".adk-board-picture").evaluate(FITS)
-    return bool(whole) and smallest >= 11
 
 
 def test_by_mouse_and_by_keyboard(jupyter: Any, notebook: Any, axe: str) -> None:

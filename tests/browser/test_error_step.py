@@ -8,7 +8,7 @@ import pytest
 
 from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
-from tests.view.test_story import STORIES, recorded
+from tests.view.stories import STORIES, X, recorded
 
 pytestmark = pytest.mark.browser
 
@@ -31,6 +31,7 @@ def test_each_place_has_its_number_in_the_code_in_the_words_and_in_the_graph(
 ) -> None:
     seen, lines = stopped(name), STORIES[name][1]
     numbers = seen.root.locator(".adk-line-number .adk-place-number")
+    seen.press("First step")
     assert not numbers.first.is_visible()
 
     seen.press("Last step")
@@ -68,6 +69,31 @@ def test_a_picked_node_is_inspected_and_the_explanation_comes_back(stopped: Any)
     assert not explanation.is_visible()
 
 
+@pytest.mark.parametrize("width", [1400, 400])
+def test_a_page_opens_where_the_error_is_explained_and_all_of_it_is_in_sight(
+    stopped: Any, width: int
+) -> None:
+    seen = stopped("carried", width=width)
+    explanation = seen.root.locator(".adk-explanation")
+
+    assert explanation.is_visible()
+    explanation.evaluate("e => new Promise(done => setTimeout(done, 200))")
+    assert explanation.evaluate("e => e.scrollHeight <= e.clientHeight")
+    assert "goes back" in explanation.inner_text()
+    seen.press("Step back")
+    assert not explanation.is_visible()
+
+
+def test_f_is_offered_where_there_is_something_to_fold(stopped: Any) -> None:
+    seen = stopped("carried")
+    hint = seen.root.locator(".adk-hint")
+
+    seen.root.locator(".adk-node", has_text="tanh").first.click()
+    assert "f folds" in hint.inner_text()
+    seen.root.locator(".adk-node", has_text="leaf").first.click()
+    assert "f folds" not in hint.inner_text()
+
+
 def test_a_place_is_shown_by_keyboard(stopped: Any) -> None:
     seen = stopped("changed twice")
     seen.press("Last step")
@@ -84,3 +110,18 @@ def test_the_step_that_stops_makes_nothing_jump(stopped: Any, width: int) -> Non
 
     assert all(place == places[0] for place in places)
     assert seen.root.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_why_breaks_no_name_where_the_page_is_narrow(
+    tmp_path: Path, desk: Callable[..., Any], board: Any
+) -> None:
+    rec = recorded(X + "regularization = x * x\nloss = x * 3 + regularization\nloss.backward()")
+    page = desk(width=900).page
+    page.goto(to_html(build(rec), tmp_path / "why.html").as_uri())
+    seen = board(page)
+    seen.press("Last step")
+
+    seen.nodes.first.click()
+
+    name = seen.root.locator(".adk-uses th", has_text="regularization").first
+    assert name.evaluate("e => e.offsetHeight") < 40  # one line of 20 px

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import Seen, write
-from tests.browser.test_control_flow import fits
+from tests.browser.labs import Seen, fits, write
 
 pytestmark = pytest.mark.browser
 

@@ -14,8 +14,8 @@ from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
 from tests.browser.labs import CORNER, box, path_of, top
 from tests.view import recordings
-from tests.view.test_modules import residual_net
-from tests.view.test_story import STORIES, recorded
+from tests.view.programs import residual_net
+from tests.view.stories import STORIES, recorded
 
 pytestmark = pytest.mark.browser
 

@@ -10,7 +10,7 @@ import autodiff_kit as ak
 from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
 from tests.invariants.running import run
-from tests.view.test_fitting import LARGE
+from tests.view.programs import LARGE
 
 pytestmark = pytest.mark.browser
 

@@ -73,3 +73,23 @@ def test_by_keyboard_at_night_on_a_narrow_page(page: Any, axe: str) -> None:
     page.evaluate(f"() => {{ document.body.style.height = '900px'; {axe} }}")
     found = board.evaluate("root => axe.run(root)")
     assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+
+
+def test_a_graph_with_two_iterations_goes_below_the_words_and_is_not_cut(
+    jupyter: Any, notebook: Any
+) -> None:
+    source = """import autodiff_kit as torch
+from autodiff_kit.widgets import ErrorStory
+def carried():
+    w = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)
+    hidden = torch.ones(2)
+    for word in range(2):
+        hidden = torch.tanh(w @ hidden)
+        loss = hidden.sum()
+        loss.backward()"""
+    page = notebook(write_cells(jupyter.folder / "iterations.ipynb", source, "ErrorStory(carried)"))
+    story(page)
+
+    pictures = page.locator(".adk-board-picture")
+
+    assert pictures.evaluate_all("all => all.every(e => e.scrollWidth <= e.clientWidth)")

@@ -38,6 +38,11 @@ _TOLD_OF_CHANGES = ("base", "grad_fn", "graph", "version")
 _VIEW = re.compile(r"Can't detach views in-place|view was created in no_grad mode and is being")
 
 
+def _hooked(line: str) -> str:
+    """Return what a hook is registered on, with its dot."""
+    return line.partition("register_hook(")[0].rpartition("= ")[2]
+
+
 def _reads_what_it_writes(lines: list[str]) -> bool:
     """Return whether a line changes a tensor by another one that overlaps with it in part."""
     names = names_in(torch)
@@ -241,7 +246,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         "PyTorch keeps that view as .grad: a change of one changes the other, and is one of its "
         "version and its views. The kit copies.",
         lambda difference, lines: (
-            difference.kind in ("value", "gradient", "requires_grad", "is_leaf", *_TOLD_OF_CHANGES)
+            difference.kind not in ("dtype", "shape", "strides", "repr")
             and difference.about == "shared in PyTorch alone"
         ),
     ),
@@ -443,7 +448,7 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and "its base or another view of its base has been" in difference.kit
             and "register_hook(" in difference.line
             and any(
-                line.startswith(f"{difference.line.partition('register_hook(')[0]}register_hook(")
+                line.rpartition("= ")[2].startswith(f"{_hooked(difference.line)}register_hook(")
                 for line in lines[:-1]
             )
         ),

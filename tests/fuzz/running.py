@@ -136,7 +136,11 @@ class Run:
             self._reason = self._name_of_rule(line)
         told = {(kind, what.partition("[")[0]) for kind, what in self._told}
         self._about = ""
-        for kind, known in (("strides", "lies otherwise"), ("base", "view in one alone")):
+        for kind, known in (
+            ("strides", "lies otherwise"),
+            ("base", "view in one alone"),
+            ("memory", "shared in PyTorch alone"),
+        ):
             if any((kind, name) in told for name in _words(line)):
                 self._about = known
         if "= repr(" in line:
@@ -269,6 +273,8 @@ class Run:
             self._told.add((kind, what))
             texts = str(expected), str(said)
             about = self._reason or self._about
+            if about == "shared in PyTorch alone":
+                self._told.add(("memory", what))
             if self._refused and kind in ("value", "gradient"):
                 about = "refused in both"
             self.differences.append(Difference(kind, self._line, what, *texts, about))
@@ -323,6 +329,8 @@ class Run:
             self._check("version", name, real._version, real._version if is_same else kit._version)
         if names != ("a rule's", "a rule's"):
             self._check("base", name, real._base is None, kit._base is None)
+        elif (real._base is None) != (kit._base is None):  # what rules make may be views: told once
+            self._told.add(("base", name))
         if real.requires_grad and (leaf or real.retains_grad):
             before, after = real.grad, kit._grad
             self._about = "" if before is None else _about(before)

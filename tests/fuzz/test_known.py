@@ -18,6 +18,14 @@ pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
 INFERENCE = "with torch.inference_mode():\n    b = torch.ones(2)"
 LEAF = "a = torch.ones(2, requires_grad=True)"
 PROGRAMS = {
+    "view of nothing else: under create_graph": [
+        *("a = torch.ones(2, 1, requires_grad=True)", "b = torch.ones(2, requires_grad=True)"),
+        *("c = (a * b).sum()", "d, = torch.autograd.grad(c, b, create_graph=True)", "d.detach_()"),
+    ],
+    "memory of a gradient: a view's history": [
+        *("a = torch.ones(2, requires_grad=True).reshape(2, -1)", "b = 2 / a", "a.backward(a)"),
+        *("b.sum().backward()", "c, = torch.autograd.grad(b, a, b)"),
+    ],
     "gradient passed in inference mode": [
         *("a = torch.ones(2, requires_grad=True).reshape(-1)", "b = a.squeeze(0)"),
         "with torch.inference_mode():\n    b.backward(b)",
@@ -35,6 +43,10 @@ PROGRAMS = {
     "second hook on a view that cannot follow": [
         *(LEAF, "k = (a * 1).chunk(1)", "k[0].detach().sin_()"),
         *("k[0].register_hook(hook('a'))", "k[0].register_hook(hook('a'))"),
+    ],
+    "second hook on a view that cannot follow: the first has a name": [
+        *(LEAF, "b = a.unbind()[0]", "b.detach().round_()"),
+        *("c = b.register_hook(hook('b'))", "b.register_hook(hook('b'))"),
     ],
     "first version in a message: of two uses": [
         *(LEAF, "b = a * a", "a, = torch.autograd.grad(b.sum(), a)", "c = a * b"),

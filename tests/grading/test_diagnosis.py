@@ -140,6 +140,35 @@ def test_who_forgets_to_return_is_asked_for_it_and_told_what_is_asked_for(
     assert COURSE.exercise(exercise).messages[row.message] in row.text
 
 
+def test_a_name_that_is_misspelt_is_all_that_is_told() -> None:
+    code = "def backward(root):\n    for node in ordre(root):\n        node.grad = 1.0\n"
+    exercise = COURSE.exercise("04.accumulate")
+
+    row = rows("04.accumulate", f"{exercise.given}\n{code}")["backward"]
+
+    assert "NameError: name 'ordre' is not defined" in row.text
+    assert not any(message in row.text for message in exercise.messages.values())
+
+
+def test_a_number_returned_for_a_node_is_told_as_one() -> None:
+    exercise = COURSE.exercise("13.find_the_bug")
+    code = "def layers(x, bs):\n    for b in bs:\n        x = tanh(add(x, b))\n    return x.value\n"
+
+    row = rows("13.find_the_bug", f"{exercise.given}\n{code}")["layers"]
+
+    assert "your code returns a number where an object with `.value` is needed" in row.text
+    assert "right is value 0.256" in row.text and "gradient of x 0.73" in row.text
+
+
+def test_answers_about_a_graph_are_told_in_words() -> None:
+    exercise = COURSE.exercise("01.graph")
+    code = exercise.solution.replace('"mul", (self, other)', '"mul", (self,)')
+
+    row = rows("01.graph", code)["node"]
+
+    assert "right is x and x for x * x; x and y for x * y" in row.text
+
+
 def test_where_nothing_is_to_be_returned_no_return_is_asked_for() -> None:
     code = "def backward(root):\n    root.grad = 1.0\n"
     text = rows("04.accumulate", COURSE.exercise("04.accumulate").given + "\n" + code)[

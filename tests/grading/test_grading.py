@@ -500,7 +500,7 @@ def with_outputs(size: int, *cells: str) -> bytes:
     return json.dumps(notebook).encode()
 
 
-@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("packed", [True, pytest.param(False, marks=pytest.mark.gate)])
 def test_stored_outputs_cost_no_points(
     packed: bool, course: Course, store: Store, tmp_path: Path
 ) -> None:

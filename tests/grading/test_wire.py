@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from autodiff_kit.grading import wire
+from tests.gate import IN_THE_GATE
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "float16", "float32", "float64"]
 plain = st.recursive(
@@ -43,6 +44,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b)
 
 
+@settings(max_examples=100 if IN_THE_GATE else 30)
 @given(plain)
 def test_plain_data_comes_back_as_it_was(value: Any) -> None:
     data = wire.encode(value)

@@ -12,12 +12,14 @@ test("a matrix is read row by row, and of more dimensions slice by slice", () =>
     [["5", "6"], ["7", "8"]],
   ]);
   assert.deepEqual(kit.matrices("[1., 2.]"), [[["1.", "2."]]]);
-  assert.deepEqual(kit.matrices("[-inf, 2.]"), [[["-inf", "2."]]]);
+  for (const first of ["-inf", "inf", "nan", "True"]) {
+    assert.deepEqual(kit.matrices(`[${first}, 2.]`), [[[first, "2."]]]);
+  }
   assert.deepEqual(kit.matrices("[[True, False]]"), [[["True", "False"]]]);
 });
 
 test("what is no matrix, or not all of one, is none", () => {
-  for (const text of ["2.", "(2, 3)", "[1., 2., ...]\nmin 1., max 2.", "[1., 2.]\noverwritten by y *= 2", "not yet", "[]"]) {
+  for (const text of ["2.", "(2, 3)", "[1., 2., ...]\nmin 1., max 2.", "[1., 2.]\noverwritten by y *= 2", "not yet", "[]", "[a, b]"]) {
     assert.equal(kit.matrices(text), null, text);
   }
 });

@@ -20,6 +20,7 @@ from autodiff_kit.lessons import normalise
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.datasets import digits
 from autodiff_kit.lessons.library import copy_lessons
+from tests.gate import some
 from tests.parity import require_torch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -167,7 +168,7 @@ def test_the_file_is_normalised(path: Path) -> None:
     assert normalise.main(["--check", str(path)]) == 0
 
 
-@every_lesson
+@pytest.mark.parametrize("path", some(NOTEBOOKS, 4), ids=names)
 @pytest.mark.usefixtures("kernels")
 def test_a_lesson_runs_alone_and_gives_the_same_file_to_a_learner_who_answered_everything(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -26,6 +26,7 @@ F.embedding_bag(words.view(1, 5), table, starts)
 F.embedding_bag(words.view(1, 1, 5), table)
 F.embedding_bag(words, table[0], starts)
 F.embedding_bag(words, table, starts, mode="min")
+[y.backward() for y in [F.embedding_bag(words, table, starts, mode="max").sum()] * 2]
 F.embedding_bag(words, table, starts, per_sample_weights=torch.ones(5))
 F.embedding_bag(words, table, starts, per_sample_weights=torch.ones(4), mode="sum")
 F.embedding_bag(words, table, starts, per_sample_weights=torch.ones(5).double(), mode="sum")

@@ -415,3 +415,9 @@ def every_sample() -> Iterator[Any]:
     for op in OPS.values():
         for sample in samples(op):
             yield pytest.param(op, sample, id=f"{op.name} {sample}")
+
+
+# PyTorch has no derivative of these.
+REFUSED = {
+    op.name for op in OPS.values() for rule in op.rules.values() if rule.tex == r"\text{none}"
+}

@@ -12,8 +12,8 @@ import autodiff_kit as torch
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.ops import sum_to
-from tests.ops.samples import INSTEAD, default, numbers
-from tests.ops.test_every_op import REFUSED
+from tests.gate import IN_THE_GATE
+from tests.ops.samples import INSTEAD, REFUSED, default, numbers
 
 # Ops with several inputs whose samples are the default ones work elementwise.
 ELEMENTWISE = [
@@ -46,7 +46,7 @@ def gradients(op: Op, arrays: list[Any], create_graph: bool) -> tuple[Any, list[
 
 
 @pytest.mark.parametrize("op", ELEMENTWISE)
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=25 if IN_THE_GATE else 10)
 @given(broadcast=SHAPES, create_graph=st.booleans())
 def test_gradients_of_broadcast_inputs_are_sums_over_the_copies(
     op: Op, broadcast: Any, create_graph: bool
@@ -63,7 +63,7 @@ def test_gradients_of_broadcast_inputs_are_sums_over_the_copies(
         np.testing.assert_allclose(g, sum_to(expanded, shape=own_shape), rtol=1e-12)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=50 if IN_THE_GATE else 20)
 @given(broadcast=hnp.mutually_broadcastable_shapes(num_shapes=1, max_dims=4, max_side=3))
 def test_sum_to_undoes_what_numpys_broadcast_to_does(broadcast: Any) -> None:
     (shape,), result = broadcast.input_shapes, (2, *broadcast.result_shape)

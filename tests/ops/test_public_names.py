@@ -9,8 +9,8 @@ import autodiff_kit as torch
 from autodiff_kit.core.op import OPS, Op
 from autodiff_kit.function_files import FUNCTIONS
 from tests.ops.calls import APART, called
+from tests.ops.expected import expected
 from tests.ops.samples import Sample, every_sample
-from tests.ops.test_every_op import expected
 from tests.rows import for_each
 
 PUBLIC = [p for p in every_sample() if p.values[0].name in {*FUNCTIONS} - APART]

@@ -171,9 +171,18 @@ def test_the_lines_about_devices_work_on_a_cpu() -> None:
     program = """
 device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 torch.cuda.manual_seed(0); torch.cuda.manual_seed_all(0)
-torch.backends.cudnn.deterministic = True
-torch.backends.cudnn.benchmark = False
-print(device, torch.backends.mps.is_available(), torch.cuda.device_count())
-print(torch.nn.Linear(2, 1).to(device), torch.ones(1).to(device), torch.backends.cudnn.benchmark)
+cudnn, cuda = torch.backends.cudnn, torch.backends.cuda
+print(cudnn.enabled, cudnn.benchmark, cudnn.deterministic, cudnn.allow_tf32, cudnn.benchmark_limit)
+print(cuda.is_built(), cuda.matmul.allow_tf32)
+with cudnn.flags(enabled=False, benchmark=True):
+    print(cudnn.enabled, cudnn.benchmark)
+print(cudnn.enabled, cudnn.benchmark, cudnn.is_available())
+cudnn.deterministic, cudnn.benchmark = True, True
+print(cudnn.deterministic, cudnn.benchmark)
+cudnn.deterministic, cudnn.benchmark = False, False
+cuda.matmul.allow_tf32 = False
+with torch.device("cpu") as within:
+    print(device, within, torch.backends.mps.is_available(), torch.cuda.device_count())
+    print(torch.nn.Linear(2, 1).to(device), torch.ones(1).to(device))
 """
     assert run_both(torch, program).raised is None

@@ -21,7 +21,7 @@ def recorded(source: str, library: Any = torch, **space: Any) -> Recording:
     try:
         with ak.record(library) as rec:
             cell(source, space)
-    except (RuntimeError, ValueError):
+    except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
         assert rec.error is not None
     assert rec.note is None
     return rec

@@ -65,6 +65,30 @@ def test_each_run_of_a_checkpoints_function_is_told(call: str, library: Any) -> 
     assert not any(".backward()" in c for c in captions(rec))
 
 
+@pytest.mark.parametrize(
+    ("function", "again"),
+    [
+        ("lambda t: t.exp() * t", ["v.exp()"]),  # the product saves what is there before it
+        ("torch.sin", []),  # of sin, cos(v) reads v
+        ("lambda t: (t * w).exp() + 1", ["v * w", "(v * w).exp()"]),  # exp saves its result
+        ("block", ["s2 = v * 3", "v.tanh()"]),
+    ],
+)
+def test_a_second_run_ends_with_the_last_value_that_is_saved(
+    function: str, again: list[str], library: Any
+) -> None:
+    block = "def block(t):\n    with torch.no_grad():\n        s = t * 3\n    return t.tanh() * s\n"
+    call = f"y = checkpoint({function}, v, use_reentrant=False)\ny.sum().backward()"
+
+    rec, _ = recorded(CHECKPOINT + block + call, library)
+
+    told = [
+        c.partition(": the checkpoint recomputes it")[0] for c in captions(rec) if "s it for" in c
+    ]
+    assert told == again
+    assert not any("no longer keeps" in c for c in captions(rec) if "of sin" in c or "of exp" in c)
+
+
 def test_a_reentrant_checkpoint_goes_backward_through_its_second_run() -> None:
     source = CHECKPOINT + BLOCK + "checkpoint(block, v, use_reentrant=True).sum().backward()"
     rec, space = recorded(source, require_torch())
@@ -161,3 +185,61 @@ def test_what_a_function_does_inside_is_its_own_business(library: Any) -> None:
     assert [n["name"] for n in rec.nodes if n["kind"] == "leaf"] == ["w", "v"]
     kinds = [e["kind"] for e in rec.events]
     assert kinds.count("backward") == 1 and "branch" not in kinds
+
+
+@pytest.mark.parametrize("name", ["torch.nn.init.constant_({}, 2.)", "torch.nn.init.uniform_({})"])
+def test_a_tensor_is_told_before_what_fills_it(name: str, library: Any) -> None:
+    rec, space = recorded(f"w = torch.zeros(1, requires_grad=True)\n{name.format('w')}", library)
+
+    last = [e["value"]["data"] for e in rec.events if e["kind"] == "modified"]
+    assert last[-1] == pytest.approx(space["w"].tolist())
+    kinds = [e["kind"] for e in rec.events]
+    assert kinds[0] == "leaf" and rec.nodes[0]["value"]["data"] == [0]
+
+
+def test_a_parameter_that_is_older_is_told_before_what_fills_it(library: Any) -> None:
+    call = "with torch.no_grad():\n    lin.weight.fill_(3.)"
+    rec, space = recorded(f"lin = torch.nn.Linear(1, 1)\nold = lin.weight.item()\n{call}", library)
+
+    leaf, fill = rec.nodes
+    assert [e["kind"] for e in rec.events] == ["leaf", "op", "modified"]
+    assert leaf["value"]["data"] == pytest.approx([space["old"]], rel=1e-4)
+    assert fill["value"]["data"] == [3]
+
+
+def test_what_unpack_is_given_is_no_gradient() -> None:
+    source = LEAVES + "def unpack(t):\n    return t * 2\n"
+    source += "with torch.autograd.graph.saved_tensors_hooks(lambda t: t / 2, unpack):\n"
+    rec, _ = recorded(source + "    y = w * w\ny.backward()", require_torch())
+
+    told = [step for step in captions(rec) if step.startswith("t1 = [1.] is data")]
+    assert told and "a tensor that your pack hook returned" in told[0]
+    assert not any("gradient in this backward pass" in step for step in captions(rec))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("y = w * w", "n = w.detach().numpy()\nn[0] = 10."),
+        ("with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t * 5):\n"
+         "    y = w * w", ""),
+    ],
+)  # fmt: skip
+def test_arithmetic_that_is_not_so_is_not_told(before: str, after: str, library: Any) -> None:
+    rec, _ = recorded(f"{LEAVES}{before}\n{after}\ny.backward()", library)
+
+    rules = [step for step in captions(rec) if step.startswith("The rule of multiply")]
+    words = "gives [10.]. It reads other numbers than were there in the forward pass."
+    assert len(rules) == 2 and all(words in step for step in rules)
+
+
+def test_the_means_that_a_normalization_keeps_are_told(library: Any) -> None:
+    source = "bn = torch.nn.BatchNorm1d(1)\nx = torch.tensor([[1.], [3.]])\n"
+    rec, _ = recorded(source + "bn(x)\nbn.eval()\ny = bn(x)", library)
+
+    last = {n["name"]: n["value"]["data"] for n in rec.nodes}
+    changed = {rec.nodes[e["node"]]["name"]: e["value"]["data"] for e in rec.events
+               if e["kind"] == "modified"}  # fmt: skip
+    last |= changed
+    assert last["bn.running_mean"] == pytest.approx([0.2])  # 0.9 * 0 + 0.1 * 2
+    assert last["bn.running_var"] == pytest.approx([1.1])  # 0.9 * 1 + 0.1 * 2

@@ -99,3 +99,10 @@ def test_module_scopes_survive_a_file(tmp_path) -> None:
     rec.save(tmp_path / "run.json")
 
     assert Recording.load(tmp_path / "run.json").scopes == rec.scopes
+
+
+def test_the_count_of_batches_is_nothing_that_the_learner_has_written() -> None:
+    rec = run("bn = torch.nn.BatchNorm1d(2)\nX = torch.ones(4, 2)", "y = bn(X)")
+
+    assert [node["op"] for node in rec.nodes if node["kind"] == "op"] == ["batch_norm"]
+    assert "num_batches_tracked" not in str([node["name"] for node in rec.nodes])

@@ -272,7 +272,7 @@ PROGRAMS = {
     "w = torch.tensor([[.5, -.5, 1.], [1., 2., -1.]], requires_grad=True)\n"
     "b = torch.zeros(3, requires_grad=True)\n"
     "h = torch.relu(x @ w + b)\nloss = (h ** 2).mean()\nloss.backward()",
-    "a layer": "model = torch.nn.Linear(2, 3)\n"
+    "a layer": "torch.manual_seed(0)\nmodel = torch.nn.Linear(2, 3)\n"
     "with torch.no_grad():\n    model.weight.fill_(.5)\n    model.bias.zero_()\n"
     "x = torch.tensor([[1., -2.], [.5, 3.]])\nloss = model(x).sum()\nloss.backward()",
     "shapes": "x = torch.tensor([[1., 2.], [3., 4.]], requires_grad=True)\n"

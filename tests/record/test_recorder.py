@@ -435,7 +435,11 @@ def test_an_error_ends_the_recording_at_the_learners_line() -> None:
     assert isinstance(error, RuntimeError)
     assert texts(rec) == ["x * 2"]
     assert kinds(rec)[-1] == "error"
-    assert rec.error == {"type": "RuntimeError", "message": str(error), "where": [0, 2, 4, 2, 24]}
+    assert rec.error is not None
+    operands = [(operand["text"], operand.get("shape")) for operand in rec.error["operands"]]
+    assert operands[0] == ("a", [])  # what the line held, for the explanation
+    place = {key: rec.error[key] for key in ("type", "message", "where")}
+    assert place == {"type": "RuntimeError", "message": str(error), "where": [0, 2, 4, 2, 24]}
 
 
 def test_an_error_in_a_called_function_is_shown_in_there() -> None:
@@ -645,7 +649,7 @@ def test_a_recording_that_cannot_be_completed_is_empty_and_says_why(
 
 
 def test_an_error_whose_place_is_not_found_is_told_without(monkeypatch: pytest.MonkeyPatch) -> None:
-    fail(monkeypatch, "_line_of", 0, ZeroDivisionError())
+    fail(monkeypatch, "_place_error", 0, ZeroDivisionError())
 
     rec, error = recorded(X, "y = x * 2\nmissing")
 

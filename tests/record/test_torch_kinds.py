@@ -12,6 +12,7 @@ import pytest
 
 import autodiff_kit as ak
 from autodiff_kit.record import Recording
+from autodiff_kit.view import build
 from autodiff_kit.widgets.stepper import Stepper
 from tests.parity import require_torch
 from tests.record.cells import cell
@@ -162,6 +163,34 @@ def test_what_a_transform_computes_has_its_values() -> None:
     assert data_of(rec, "pow_to_number") == [[1, 8], [1, 4]]
     assert data_of(rec, "mul")[-2:] == [[3, 12], [3, 24]]
     assert "elsewhere" not in rec.to_text()
+
+
+@pytest.mark.parametrize(
+    ("call", "values"),
+    [
+        ("y = torch.func.grad(lambda t: (t * t * 3).sum())(x)", {"y": [6, 12]}),
+        ("y = torch.vmap(lambda t: t * t * 3)(x)", {"y": [3, 12]}),
+        ("y, s = torch.func.jvp(lambda t: t * t * 3, (x,), (e,))", {"y": [3, 12], "s": [6, 12]}),
+        ("y = torch.func.jacrev(lambda t: t * t * 3)(x)", {"y": [6, 0, 0, 12]}),
+        ("y = torch.func.jacfwd(lambda t: t * t * 3)(x)", {"y": [6, 0, 0, 12]}),
+        ("y = torch.func.hessian(lambda t: (t * t * 3).sum())(x)", {"y": [6, 0, 0, 6]}),
+        ("z, f = torch.func.vjp(lambda t: t * t * 3, x)\n(y,) = f(e)", {"y": [6, 12]}),
+    ],
+)
+def test_of_a_transform_only_the_learners_operations_and_the_results_are_told(
+    call: str, values: dict[str, list[int]]
+) -> None:
+    rec, _ = recorded(f"x, e = torch.tensor([1., 2.]), torch.ones(2)\n{call}\nout = y * 1")
+
+    inner = [node for node in rec.nodes if "transform" in node]
+    told = {node["op"]: node["value"]["data"] for node in inner}
+    assert len(inner) == len(told) + 1  # two products
+    assert data_of(rec, "mul")[:2] == [[1, 4], [3, 12]]
+    assert told.keys() <= {"mul", "sum_all"} and told.get("sum_all", [15]) == [15]
+    assert {name: n["value"]["data"] for n in rec.nodes if (name := n["name"]) in values} == values
+    steps = [frame["caption"] for frame in build(rec).frames]
+    assert not any(" is 3." in step and "Here" in step for step in steps)
+    assert [step for step in steps if "Nothing is recorded" in step] == steps[-1:]
 
 
 def test_sparse_and_quantized_values_are_shown_as_dense_ones() -> None:

@@ -15,10 +15,10 @@ from typing import Any
 import autodiff_kit
 
 _BELOW = """
-    Tensor nn nn.functional nn.init nn.utils nn.utils.rnn nn.Module nn.parameter optim
-    optim.Optimizer optim.lr_scheduler autograd autograd.graph autograd.function
-    autograd.functional utils utils.data utils.checkpoint linalg special cuda backends random
-    distributions func amp accelerator
+    Tensor nn nn.attention nn.functional nn.init nn.utils nn.utils.rnn nn.utils.parametrizations
+    nn.utils.prune nn.Module nn.parameter optim optim.Optimizer optim.lr_scheduler autograd
+    autograd.graph autograd.function autograd.functional utils utils.data utils.checkpoint
+    linalg special cuda backends random distributions func amp accelerator
 """
 PLACES = ["torch", *(f"torch.{place}" for place in _BELOW.split())]
 # Options by name only that the kit may lack.
@@ -27,7 +27,8 @@ KEYWORDS = ("generator", "layout", "memory_format", "non_blocking", "out", "pin_
 NOT_IN_PYTHON = {
     *("argsort", "clone", "count_nonzero", "diag_embed", "dist", "empty_like", "flip", "full_like"),
     *("isinf", "isnan", "ones_like", "rand_like", "randn_like", "relu", "repeat_interleave"),
-    *("roll", "rot90", "rsub", "scalar_tensor", "trace", "zeros_like"),
+    *("roll", "rot90", "rsub", "scalar_tensor", "trace", "zeros_like", "bincount", "std_mean"),
+    *("var_mean", "unique_consecutive"),
 }
 FILE = Path(autodiff_kit.__file__).parent / "outside" / "names.toml"
 
@@ -35,6 +36,7 @@ FILE = Path(autodiff_kit.__file__).parent / "outside" / "names.toml"
 def names_in(place: str) -> list[str]:
     """Return the public names in a module or class of PyTorch."""
     import torch
+    import torch.nn.utils.prune  # which PyTorch does not load by itself
 
     owner: Any = sys.modules.get(place) or attrgetter(place.removeprefix("torch."))(torch)
     listed = set(getattr(owner, "__all__", ()))
@@ -61,10 +63,15 @@ def functions_with(keyword: str) -> list[str]:
     import torch
 
     schemas = torch._C._jit_get_all_schemas()
-    own = [s for s in schemas if any(a.kwarg_only and a.name == keyword for a in s.arguments)]
+    own = [s for s in schemas if any(a.kwarg_only and _is(a, keyword) for a in s.arguments)]
     names = {schema.name.removeprefix("aten::") for schema in own}
     names -= NOT_IN_PYTHON if keyword == "out" else set()
     return sorted(n for n in names if hasattr(torch, n) or hasattr(torch.Tensor, n))
+
+
+def _is(argument: Any, keyword: str) -> bool:
+    """Return whether an argument is a keyword; ``out`` has one for each of several results."""
+    return argument.name == keyword or (keyword == "out" and argument.is_out)
 
 
 def text() -> str:

@@ -47,6 +47,13 @@ torch.randn(size=(2,3)) torch.rand(size=(2,3)) torch.full(size=(2,),fill_value=1
 torch.randint(0,3,size=(2,)) torch.randint(3,size=(2,)) torch.arange(end=3)
 torch.arange(start=1,end=3) x.stride(0) x.stride(-1)
 """
+_WITHOUT_OUT = """
+torch.exp(x,out=None) torch.mul(x,x,out=None) torch.add(x,x,alpha=2,out=None)
+torch.pow(x,2,out=None) torch.sum(x,0,out=None) torch.cat([x,x],out=None)
+torch.matmul(x,x.t(),out=None) torch.where(x>2,x,x,out=None) torch.zeros(3,out=None)
+torch.max(x,0,out=None) torch.clamp(x,0,1,out=None)
+"""
+WITHOUT_OUT = _WITHOUT_OUT.split()
 WITH_SIZES = _WITH_SIZES.split()
 WRONG = """
 x.sum(dimx=1)
@@ -254,7 +261,7 @@ x.requires_grad_().exp_(dim=1)
 """
 
 
-@pytest.mark.parametrize("call", [*WITH_NUMPYS_NAMES, *WITH_A_DTYPE, *WITH_SIZES])
+@pytest.mark.parametrize("call", [*WITH_NUMPYS_NAMES, *WITH_A_DTYPE, *WITH_SIZES, *WITHOUT_OUT])
 def test_a_call_takes_the_names_that_pytorch_takes(call: str) -> None:
     assert run_both(torch, f"{GIVEN}torch.manual_seed(0)\nprint({call})").raised is None
 
@@ -288,6 +295,91 @@ def test_a_tensor_is_the_dimension_only_where_it_is_called_so(name: str, argumen
     program = f"{GIVEN}d = torch.tensor(1)\nx = x.sin()\n"
     run_both(torch, f"{program}print(x.{name}({arguments}))")
     run_both(torch, f"{program}print(torch.{name}(x, {arguments}))")
+
+
+_DIM_OF = """
+sum mean prod amax amin argmax argmin softmax log_softmax cumsum cumprod sort argsort median
+nanmedian unsqueeze squeeze std var all any logsumexp mode nansum nanmean unbind cummax
+logcumsumexp count_nonzero std_mean var_mean
+"""
+DIM = "d dim=d True dim=True dim=d.float() dim=torch.tensor([1]) dim=torch.tensor(True) dim=(d,)"
+DIM += " dim=(True,) dim=(0,True) dim=(0,d) dim=np.int64(1) dim=np.bool_(True)"
+
+
+@pytest.mark.parametrize("name", _DIM_OF.split())
+def test_a_dimension_may_be_in_a_tensor_and_is_no_bool(name: str) -> None:
+    program = f"{GIVEN}d = torch.tensor(1)\nx = x.sin()\n"
+    for arguments in DIM.split():
+        if hasattr(torch.Tensor, name):
+            run_both(torch, f"{program}print(x.{name}({arguments}))")
+        run_both(torch, f"{program}print(torch.{name}(x, {arguments}))")
+
+
+_INTS = """
+x.topk(1,d) x.topk(d) x.topk(True) x.chunk(d,0) x.chunk(True) x.split(2,d) x.split(d)
+x.narrow(d,0,d) x.narrow(0,True,1) x.narrow(0,0,True) x.narrow(True,0,1) x.transpose(d,0)
+x.transpose(True,0)
+x.permute(d,0) x.flatten(d) x.flatten(False) x.gather(d,i) x.gather(True,i) x.size(d) x.size(True)
+x.stride(d) x.stride(True) x.select(0,d) x.select(0,True) x.unflatten(d,(3,1)) x.roll(1,d)
+x.unflatten(True,(3,1)) x.roll((1,),(d,)) x.roll(1,True) x.roll((1,),(True,)) x.movedim(d,0)
+x.movedim(True,0) x.diagonal(0,d,0) x.diagonal(0,True,0) torch.rot90(x,1,(0,d)) x.unfold(d,1,1)
+x.unfold(True,1,1) x.kthvalue(d) x.kthvalue(True) x.index_fill(True,d,1.) torch.triu(x,d)
+torch.triu(x,True) torch.tril(x,diagonal=True) torch.diag(x,d) torch.diag(x,True) x.diag_embed(d)
+torch.hsplit(x,True) torch.cat([x,x],d) torch.cat([x,x],True) torch.stack([x,x],d)
+torch.stack([x,x],dim=True) F.softmax(x,d) F.softmax(x,True) F.softmin(x,True) F.log_softmax(x,d)
+F.one_hot(i,d) F.one_hot(i,True) torch.linspace(0,1,d) torch.linspace(0,1,True)
+torch.matrix_power(x[:,:2],d) torch.matrix_power(x[:,:2],True) torch.round(x,decimals=d)
+torch.round(x,decimals=True) torch.histc(x,d) torch.histc(x,True) torch.vander(x[0],d)
+torch.vander(x[0],True) x.norm(d) x.norm(2,d) x.norm(2,dim=(d,)) x.norm(dim=d) x.dist(x+1,d)
+torch.diff(x,1,d) torch.diff(x,dim=True) x.split((True,2),1) x.split((d,2),1)
+x.sort(0,stable=True) torch.sort(x,0,stable=True) x.sort(dim=0,stable=True) x.sort(stable=True)
+x.sort(0,descending=True) x.argsort(0,stable=True) torch.argsort(x,dim=1,descending=True)
+x.std(True) x.std(True,True) x.std(True,keepdim=True) x.std(dim=None,unbiased=False)
+torch.std_mean(x,True) torch.std_mean(x,True,True) torch.var_mean(x,False)
+x.new_ones(size=2) x.new_zeros(3,size=(2,)) x.new_full(2,1.) x.new_full(size=2,fill_value=1.)
+x.new_full((2,),1.) x.reshape(3,2,shape=(6,)) x.reshape((3,2),shape=(6,)) x.reshape(shape=6)
+x.view(3,2,size=(6,)) x.view(size=6) x.expand(2,2,3,size=(2,3)) x.expand(size=6) x.permute(dims=0)
+x.permute(1,0,dims=(0,1)) x.repeat(1,2,repeats=(1,2)) x.repeat(repeats=2) x.flip(0,dims=(1,))
+x.flip(dims=1) x.tile(2,dims=(2,)) x.tile(dims=2) x.broadcast_to(2,3,size=(2,3))
+x.broadcast_to(size=2) torch.tile(x,dims=2) torch.reshape(x,shape=6) torch.flip(x,dims=1)
+x[:0,0].max((-1,0)) x.squeeze(torch.tensor([1])) x.squeeze(dim=torch.tensor([1])) x.squeeze(d)
+"""
+
+
+@pytest.mark.parametrize("call", _INTS.split())
+def test_a_number_may_be_in_a_tensor_and_sizes_are_given_once(call: str) -> None:
+    run_both(torch, f"{GIVEN}d = torch.tensor(1)\nprint({call})")
+
+
+_NORMS = """
+x.norm(dtype=torch.int64) x.norm(2,0,dtype=torch.int64) x.long().norm(dtype=torch.float32)
+x.norm(dtype=torch.bool) x.double().norm(dtype=torch.float32) x.norm(dtype=torch.float64)
+torch.linalg.vector_norm(x.long(),dtype=torch.float32) torch.linalg.norm(x,dtype=torch.int64)
+torch.linalg.vector_norm(x,dtype=torch.int64) torch.linalg.matrix_norm(x,dtype=torch.int64)
+torch.linalg.matrix_norm(x.long(),dtype=torch.float32) torch.linalg.norm(x,dtype=torch.float64)
+torch.linalg.matrix_norm(x.double(),1,dtype=torch.float32) F.cosine_similarity(x.long(),x)
+torch.linalg.matrix_norm(x,'nuc',dtype=torch.int64) F.cosine_similarity(x,x.bool())
+F.cosine_similarity(x.long(),x.double()) F.cosine_similarity(x.long(),x.long())
+F.cosine_similarity(x.bool(),x.long()) F.cosine_similarity(x.long(),x[0]+1)
+"""
+
+
+@pytest.mark.parametrize("call", _NORMS.split())
+def test_a_norm_is_computed_in_floats_that_lose_nothing(call: str) -> None:
+    run_both(torch, f"{GIVEN}x.requires_grad_()\nprint({call})")
+
+
+ROWS = """
+[[],'ab'] [[],1] [[],True] [[],None] [[],torch.ones(2).double()] [[],1.,'ab'] [[],[1]] [(),[[]]]
+[[],[['a']]] [[1],[]] [torch.ones(0),1.] [[1,2],[torch.tensor(1),torch.ones(2)]] [[[],[]],[1]]
+[[1.],torch.tensor(1)] [[1.],np.float64(2)] [torch.float32] [[1.],[torch.ones(1)]] [[1.],[[1.]]]
+[torch.tensor(1.),torch.ones(1)] [torch.tensor(1.),torch.ones(2)] [torch.ones(2),[]]
+"""
+
+
+@pytest.mark.parametrize("rows", ROWS.split())
+def test_rows_of_different_lengths_are_refused_unless_the_first_is_empty(rows: str) -> None:
+    run_both(torch, f"{GIVEN}t = torch.tensor({rows})\nprint(t, t.dtype, t.shape)")
 
 
 _WITH_ARRAYS = """

@@ -165,6 +165,10 @@ PROGRAMS = {
             print(torch.linalg.norm(A[0], order), torch.linalg.matrix_norm(A, order, (0, 2)))
             print(torch.linalg.matrix_norm(A, order, (2, 0), keepdim=True))
         print(type(torch.linalg.svd(torch.eye(2)).S), torch.linalg.cond(torch.eye(2) * 3, 1))
+        A = torch.stack([torch.eye(2) * 2, torch.ones(2, 2), torch.zeros(2, 2)])
+        for order in ("fro", "nuc", 1, -1, float("inf"), -float("inf")):
+            print(torch.linalg.cond(A, order), torch.linalg.cond(A[1], order))
+        print(torch.linalg.cond(torch.ones(0, 0)), torch.linalg.cond(torch.ones(2, 0, 0), 1))
         torch.linalg.svdvals(torch.full((2, 2), float("nan")))
     """,
     "a lazy layer before it knows its size": """

@@ -22,6 +22,8 @@ pytestmark = pytest.mark.parity
 def place_in(package: Any, place: str) -> Any:
     """Return a module or class of either package by PyTorch's name for it."""
     place = place.split(",")[0].removeprefix("torch")
+    if place.endswith("utils"):  # PyTorch does not load all modules below it by itself
+        import_module(f"{package.__name__}.nn.utils.prune")
     if place.endswith("checkpoint"):  # PyTorch has a function of this name, too
         return import_module(f"{package.__name__}{place}")
     return attrgetter(place[1:])(package) if place else package

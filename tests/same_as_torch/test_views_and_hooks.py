@@ -440,6 +440,48 @@ c.grad_fn.register_hook(lambda i, o: log.append(i))
 c.sum().backward()
 print(log)
 """,
+    "a hook after a gradient of a wrong shape": """
+a, c = leaf(1., 2.), torch.zeros(2)
+d = c.scatter(0, torch.arange(1), a)
+d.grad_fn.register_hook(lambda i, o: print(i))
+try:
+    d.sum().backward()
+except RuntimeError as refused:
+    print("refused")
+""",
+    "the diagonal of a cube": """
+a = torch.zeros(3, 3, 3, requires_grad=True)
+d = (a * 2).transpose(0, 1)
+d.fill_diagonal_(4.)
+print(d.grad_fn.name())
+e = a * 2
+e.fill_diagonal_(torch.tensor(4.))
+print(e.grad_fn.name())
+(d.exp() + e).sum().backward()
+print(a.grad)
+""",
+    "an inference tensor that requires grad, multiplied by its other names": """
+for name in ("mul_", "multiply_", "div_", "divide_", "true_divide_", "sub_", "subtract_"):
+    with torch.inference_mode():
+        d = torch.ones(2, requires_grad=True)
+    try:
+        getattr(d, name)(2)
+    except RuntimeError as refused:
+        print(name, str(refused)[:30])
+""",
+    "the real part, which is all of a tensor, is written": """
+a, b = leaf(1., 2.), leaf(3., 4.)
+d = a * 1
+d.real = b * b
+print(d, d._version)
+e = a * 1
+e[:1].real = 5
+(d * e).sum().backward()
+print(a.grad, b.grad, e)
+i = torch.arange(2)
+i.real = torch.tensor(1.5)
+print(i)
+""",
     "data of another size": """
 b = torch.tensor([[2.], [1.]], requires_grad=True)
 d = b + 1

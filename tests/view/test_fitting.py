@@ -1,117 +1,47 @@
 """What opens first fits the pane: by the drawing itself, not by an estimate of it."""
 
+from functools import cache
+
 import pytest
 
 import autodiff_kit as ak
 from autodiff_kit.view import build
 from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH
+from tests.gate import some
 from tests.invariants.running import run
-from tests.view import recordings
-
-LSTM = """\
-H = 2
-Wf, Wi, Wg, Wo = (torch.ones(4, H, requires_grad=True) for _ in range(4))
-h, c = torch.zeros(1, H), torch.zeros(1, H)
-for t in range({steps}):
-    z = torch.cat([h, torch.ones(1, 2)], 1)
-    f, i, o = torch.sigmoid(z @ Wf), torch.sigmoid(z @ Wi), torch.sigmoid(z @ Wo)
-    c = f * c + i * torch.tanh(z @ Wg)
-    h = o * torch.tanh(c)
-loss = h.sum()
-loss.backward()
-"""
-RECURRENT = """\
-W, U, b = (torch.ones(s, requires_grad=True) for s in ((3, 3), (2, 3), (3,)))
-h, loss = torch.zeros(1, 3), 0
-for t in range(60):
-    h = torch.tanh(h @ W + torch.ones(1, 2) @ U + b)
-    loss = loss + h.sum()
-loss.backward()
-"""
-TRAINING = """\
-net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh(), torch.nn.Linear(3, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
-for epoch in range(4):
-    for i in range(5):
-        opt.zero_grad()
-        loss = (net(torch.ones(4, 2)) ** 2).mean()
-        loss.backward()
-        opt.step()
-"""
-BY_HAND = """\
-w = torch.tensor([2.0, 1.0], requires_grad=True)
-for i in range(12):
-    loss = ((w - 5) ** 2).sum()
-    loss.backward()
-    with torch.no_grad():
-        w -= 0.1 * w.grad
-    w.grad = None
-"""
-STACK = """\
-class Block(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.inner, self.outer = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
-    def forward(self, x):
-        return x + self.outer(torch.relu(self.inner(x)))
-net = torch.nn.Sequential(*(Block() for _ in range(20)))
-loss = net(torch.ones(1, 2)).sum()
-loss.backward()
-"""
-TREE = """\
-w = torch.tensor(0.5, requires_grad=True)
-def tree(x, depth):
-    return x * w if depth == 0 else tree(x, depth - 1) + tree(x, depth - 1)
-y = tree(torch.tensor(2.0), 7)
-y.backward()
-"""
-PROGRAMS = {
-    "an LSTM": LSTM.format(steps=3),
-    "a long LSTM": LSTM.format(steps=30),
-    "a recurrent net": RECURRENT,
-    "epochs of steps": TRAINING,
-    "updates by hand": BY_HAND,
-    "a stack of blocks": STACK,
-    "a recursion": TREE,
-}
-LARGE = {
-    **{
-        name: lambda source=source: run("", ak, source).recording
-        for name, source in PROGRAMS.items()
-    },
-    "a loop": lambda: recordings.loop(500),
-    "a long loop": lambda: recordings.long_loop(),
-    "training": lambda: recordings.training(),
-    "calls": lambda: recordings.calls(40, 12),
-    "a chain": lambda: recordings.calls(1, 2000),
-}
+from tests.view.programs import BY_HAND, LARGE
 
 
-@pytest.mark.parametrize("name", LARGE)
+@cache
+def picture_of(name):
+    return build(LARGE[name]())
+
+
+@pytest.mark.parametrize("name", some(LARGE, 6))
 def test_what_opens_first_fits_at_seventy_percent_in_a_window_of_900_pixels(name):
-    picture = build(LARGE[name]())
+    picture = picture_of(name)
 
     assert picture.layout.width <= WIDTH
     assert picture.layout.height <= HEIGHT
 
 
-@pytest.mark.parametrize("name", LARGE)
+@pytest.mark.parametrize("name", some(LARGE, 6))
 def test_a_recording_is_never_one_box(name):
-    picture = build(LARGE[name]())
+    picture = picture_of(name)
 
     assert sum(box.kind == "fold" for box in picture.outline.boxes) > 1
 
 
 def test_leaves_that_the_same_folds_use_are_one_box_only_where_they_do_not_fit():
-    wide = build(LARGE["an LSTM"]())
-    narrow = build(LARGE["a loop"]())
+    wide = picture_of("an LSTM")
+    narrow = picture_of("a loop")
 
     assert "Wf, Wi, Wg, Wo" in [box.title for box in wide.outline.boxes]
     assert sorted(narrow.texts[i]["name"] for i in range(3)) == ["b", "h", "w"]
 
 
 def test_opening_one_part_leaves_the_others_as_they_were():
-    picture = build(LARGE["a recurrent net"]())
+    picture = picture_of("a recurrent net")
     first, *others = (box for box in picture.outline.boxes if box.part)
 
     wider = picture.opened(picture.outline.parts.key(first.part))

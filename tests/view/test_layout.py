@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autodiff_kit.view.layout import Layout, crossings, layout
+from tests.gate import IN_THE_GATE
 from tests.view import graphs
 from tests.view.graphs import Edges, Graph, Nodes, Sketch
 
@@ -31,7 +32,9 @@ FIXTURES: dict[str, Graph] = {
 }
 
 every_fixture = pytest.mark.parametrize("graph", FIXTURES.values(), ids=FIXTURES.keys())
-random_graphs = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+random_graphs = settings(
+    max_examples=40 if IN_THE_GATE else 12, deadline=None, derandomize=True, database=None
+)
 
 
 @st.composite

@@ -1,7 +1,6 @@
 """Modules are folded by their path; their box tells of their parameters and gradients."""
 
 import math
-from functools import cache
 
 import pytest
 
@@ -12,31 +11,7 @@ from autodiff_kit.view.parameters import norm
 from autodiff_kit.view.scene import build
 from autodiff_kit.view.values import TIMES
 from tests.record.cells import cell
-
-SETUP = """\
-nn = torch.nn
-torch.manual_seed(0)
-class Residual(nn.Module):
-    def __init__(self, n):
-        super().__init__()
-        self.fc1 = nn.Linear(n, n)
-        self.fc2 = nn.Linear(n, n)
-    def forward(self, x):
-        return x + self.fc2(torch.relu(self.fc1(x)))
-net = nn.Sequential(nn.Linear(4, 8), *(Residual(8) for _ in range(12)), nn.Linear(8, 2))
-X = torch.randn(3, 4)
-"""
-STEP = "loss = net(X).square().sum()\nloss.backward()"
-
-
-@cache
-def residual_net():
-    """Return the model after a backward pass, and the recording of that."""
-    space = {"torch": torch}
-    cell(SETUP, space)
-    with record() as rec:
-        cell(STEP, space)
-    return space["net"], rec
+from tests.view.programs import SETUP, STEP, residual_net
 
 
 def fold_of(drawn, title):

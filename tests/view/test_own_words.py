@@ -10,7 +10,7 @@ from autodiff_kit.view import build
 from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.story import story
 from tests.invariants.conftest import LIBRARIES
-from tests.view.test_alike import captions, recorded
+from tests.view.captions import captions, recorded
 
 BOTH = pytest.mark.parametrize("library", LIBRARIES)
 F = "def f(x):\n    return (x * x).sum()\n"
@@ -80,6 +80,23 @@ def test_a_shortened_name_closes_no_parenthesis_that_it_has_not_opened() -> None
 
     assert in_short(text, 32) == "(x ** 2 + 1)….unbind(…)[0]"
     assert in_short("tanh(" * 12 + "x" + ")" * 12, 32).count(")") <= 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["exp((a + b) * c).sum(dim=1) + 3 * x", "v * (t + 4) - 4.9 * t ** 2 + v0", "f(g(h(k(a + b))))"],
+)
+@pytest.mark.parametrize("limit", [12, 16, 20, 24, 28])
+def test_parentheses_of_a_shortened_name_go_in_pairs(text: str, limit: int) -> None:
+    short = in_short(text, limit)
+
+    assert short.count("(") == short.count(")")
+
+
+def test_a_method_after_a_parenthesis_that_was_cut_out_stands_behind_a_dot() -> None:
+    text = "(a.permute((0, 1)).sum((0,)).permute((1, 0))).view((1, 1, 2))"
+
+    assert in_short(text, 34) == "(a.permute((0, 1)…)).view((1, 1, 2))"
 
 
 # -- numbers in names ------------------------------------------------------------------------------
@@ -293,3 +310,50 @@ def test_a_tensor_of_a_transform_is_not_told_as_the_number_beside_it(library: st
     steps = captions(XG + "y = torch.func.grad(lambda t: (t ** 3).sum())(x)", library)
 
     assert not any("t is 3" in step for step in steps)
+
+
+FUNCTION = """
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * x
+    @staticmethod
+    def backward(ctx, g):
+        return 2 * ctx.saved_tensors[0] * g
+"""
+
+
+@BOTH
+def test_a_result_of_a_function_is_made_by_the_function(library: str) -> None:
+    text = recorded(FUNCTION + XG + "y = Square.apply(x)", library).recording.to_text()
+
+    assert re.search(r"y = Square.apply\(x\) +Square ", text)
+
+
+@BOTH
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_quotient_that_is_computed_as_a_product_says_so(number: int, library: str) -> None:
+    steps = captions(XG + f"y = {number} / x\nz = 3 * x", library)
+
+    told = [step for step in steps if "a number divided by a tensor is" in step]
+    assert len(told) == 1 and told[0].startswith(f"y = {number} / x: multiply makes ")
+
+
+@BOTH
+def test_an_update_by_a_gradient_that_autograd_grad_returned_is_no_forward_step(
+    library: str,
+) -> None:
+    source = XG + "(g,) = torch.autograd.grad((x * x).sum(), x)\n"
+    source += "with torch.no_grad():\n    x -= 0.1 * g"
+    frames = recorded(source, library).picture.frames
+
+    end = next(k for k, frame in enumerate(frames) if frame["kind"] == "finish")
+    assert {frame["phase"] for frame in frames[end + 1 :]} == {"update"}
+
+
+@BOTH
+def test_a_change_of_data_names_it_once(library: str) -> None:
+    told = captions("w = torch.tensor([1., 2.], requires_grad=True)\nw.data -= 0.5", library)
+
+    assert [line for line in told if line.startswith("w.data -= 0.5: subtract makes [0.5, 1.5]")]

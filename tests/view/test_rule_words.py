@@ -32,6 +32,14 @@ CASES: dict[str, tuple[str, str]] = {
     "log_softmax x": ("torch.log_softmax(x, 0)", ""),
     "logsumexp x": ("torch.logsumexp(x, 0)", "g * np.exp(x) / np.exp(x).sum(0)"),
     "gelu x": ("F.gelu(x)", "g * slope"),
+    "linalg_vector_norm x": (
+        "torch.linalg.vector_norm(x, 2, 1)",
+        "g[:, None] * x / np.sqrt((x ** 2).sum(1, keepdims=True))",
+    ),
+    "index_add source": (
+        "torch.zeros(3, 3).index_add(0, torch.tensor([2, 0]), x, alpha=2)",
+        "2 * g[[2, 0]]",
+    ),
     "hardswish x": ("F.hardswish(x)", "g * slope"),
     "elu x": ("F.elu(x, 0.5)", "g * slope"),
     "celu x": ("F.celu(x, 0.5)", "g * slope"),
@@ -355,7 +363,7 @@ def _captions(source):
     [
         (
             "torch.relu(x)",
-            "the gradient of y where x > 0, 0 elsewhere: [1., 1.] × ([2., -1.] > 0) = ",
+            "the gradient of y where y > 0, 0 elsewhere: [1., 1.] × ([2., 0.] > 0) = ",
         ),
         ("x.mean()", "1/2 of the gradient of y for each of the 2 elements of x: [0.5, 0.5]."),
         ("x.max()", "the gradient of y for the largest element, 0 for the others: [1., 0.]."),

@@ -1,5 +1,7 @@
 """The static/dynamic lab: right answers beside frozen ones."""
 
+from typing import Any
+
 import autodiff_kit as torch
 from autodiff_kit.widgets import Compare, compare
 from tests.widgets.clock import the_clock_strikes
@@ -202,3 +204,16 @@ def test_what_a_freed_node_saved_is_counted_with_the_nodes_that_were_built():
     seen = Compare(overwritten, x=torch.ones(1000, requires_grad=True))
 
     assert (seen.nodes, seen.kept) == (3, 4000)
+
+
+def test_a_layer_that_updates_itself_is_advised_to_be_evaluated() -> None:
+    layer = torch.nn.BatchNorm1d(2)
+    X = torch.tensor([[1.0, 2.0], [3.0, 5.0]])
+
+    def f(x: float = 2.0) -> Any:
+        return layer(X * x).square().sum()
+
+    message = Compare(f).message
+    assert "BatchNorm1d updates its own buffers" in message and ".eval()" in message
+    layer.eval()
+    assert Compare(f).agrees

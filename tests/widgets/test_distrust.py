@@ -18,6 +18,7 @@ from autodiff_kit.widgets import (
     Compare,
     ControlFlow,
     Costs,
+    Descent,
     GradMode,
     Slope,
 )
@@ -168,6 +169,15 @@ def test_random_numbers_that_by_chance_changed_nothing_are_said_too() -> None:
     doubt = doubt_of(lambda x: x * (random.random() < 2))
 
     assert doubt == "The lambda draws random numbers: another run may give another result."
+
+
+def test_curves_and_surfaces_say_that_a_default_value_is_changed() -> None:
+    def surface(x: Any, y: Any, seen: list[int] = []) -> Any:  # noqa: B006
+        seen.append(1)
+        return x * x + y * y * len(seen)
+
+    for lab in (Slope(with_list), Descent(surface)):
+        assert "changes its argument seen each time" in lab.canvas.caption
 
 
 def test_a_function_that_fails_the_second_time_is_doubted() -> None:

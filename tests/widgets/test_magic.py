@@ -10,6 +10,7 @@ from IPython.utils.capture import capture_output
 
 from autodiff_kit.core.mode import local
 from autodiff_kit.view.scene import build
+from tests.parity import require_torch
 
 START = "import autodiff_kit as torch\n%load_ext autodiff_kit"
 
@@ -301,3 +302,36 @@ def test_a_cell_magic_in_the_cell_is_shown_as_it_was_written(shell) -> None:
     recording = shell.user_ns["run"]
     assert recording.sources[0]["text"] == body
     assert set(lit(recording)) == {body.rstrip()}
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "import torch as real\nx = real.tensor(2., requires_grad=True)\n(x * x).backward()",
+        "import torch as real\nx = real.ones(2) @ real.ones(3)",
+        "from torch import nn\nlayer = nn.Linear(1, 1)",
+    ],
+)
+def test_a_cell_of_pytorch_is_told_how_it_is_recorded(shell, cell: str) -> None:
+    require_torch()
+
+    ran = run(shell, f"%%step\n{cell}")
+
+    assert not ran.steppers
+    name = "real" if "real" in cell else "torch"
+    assert f"with ak.record({name}) as rec:" in ran.said
+
+
+def test_an_error_of_the_first_operation_on_older_tensors_is_explained(shell) -> None:
+    shell.run_cell("a = torch.ones(2)\nb = torch.ones(3)")
+
+    ran = run(shell, "%%step rec\nc = a + b")
+
+    assert len(ran.steppers) == 1
+    words = [place["words"] for place in explained(shell.user_ns["rec"])["places"]]
+    assert words[:2] == ["`a` has shape (2,).", "`b` has shape (3,)."]
+
+
+def explained(recording):
+    return build(recording).frames[-1]["explanation"]

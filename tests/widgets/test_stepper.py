@@ -46,6 +46,17 @@ def test_what_is_sent_is_the_payload_of_the_picture(recording: Recording) -> Non
     assert sent(Stepper(recording)) == payload
 
 
+def test_a_run_that_an_error_has_ended_opens_where_it_is_explained(recording: Recording) -> None:
+    with pytest.raises(RuntimeError), record() as stopped:
+        x = ak.tensor(3.0, requires_grad=True)
+        y = x * x
+        y.backward()
+        y.backward()
+
+    assert build(stopped).frames[Stepper(stopped).step]["kind"] == "error"
+    assert Stepper(stopped, step=0).step == Stepper(recording).step == 0
+
+
 def test_a_picture_is_shown_as_it_is(recording: Recording) -> None:
     picture = build(recording)
 

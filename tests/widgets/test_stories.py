@@ -79,6 +79,7 @@ def test_why_a_leaf_has_no_gradient_can_be_asked() -> None:
     lab = ErrorStory(lost, leaf="x")
 
     assert repr(lab) == "ErrorStory(No gradient flows to x)"
+    assert lab.graph.caption == "The graph at the end of the run."
 
 
 def test_where_nothing_went_wrong_it_says_so() -> None:

@@ -21,7 +21,7 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_"]
 __all__ += ["get_total_norm", "parameters_to_vector", "parametrizations", "parametrize"]
-__all__ += ["remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm"]
+__all__ += ["prune", "remove_spectral_norm", "remove_weight_norm", "rnn", "spectral_norm"]
 __all__ += ["vector_to_parameters", "weight_norm"]
 
 
@@ -119,7 +119,7 @@ __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("parametrizations", "parametrize", "rnn"):  # loaded when first used
+    if name in ("parametrizations", "parametrize", "prune", "rnn"):  # loaded when first used
         return import_module(f"autodiff_kit.nn.utils.{name}")
     if name in ("remove_spectral_norm", "remove_weight_norm", "spectral_norm", "weight_norm"):
         return getattr(import_module("autodiff_kit.nn.utils.renewed"), name)

@@ -56,6 +56,7 @@ def reached(data):
 class Values:
     shown = "z = x * y + x at x = 2 and y = 5 (value and op of z, then op of its first input)"
     example = {"leaves": [2.0, 5.0], "tree": ["add", ["mul", 0, 1], 0]}
+    in_words = ("value", "op", "op of its first input")
 
     def generate(rng):
         tree = 0
@@ -74,8 +75,13 @@ class Values:
 
 @check(step="node", points=2, concept="one input for each use")
 class Inputs:
-    shown = "x * x and x * y (the inputs: 0 is x, 1 is y, -1 is another node)"
+    shown = "x * x and x * y (their inputs)"
     example = [["mul", 0, 0], ["mul", 0, 1]]
+
+    def in_words(value):
+        names = {0: "x", 1: "y", 2: "another leaf", -1: "another node"}
+        inputs = [" and ".join(names[i] for i in numbers) or "no inputs" for numbers in value]
+        return f"{inputs[0]} for x * x; {inputs[1]} for x * y"
 
     def generate(rng):
         pairs = [[0, 0], [0, 1], [1, 0], [2, 1], [2, 2]]
@@ -98,6 +104,16 @@ class Inputs:
 class Numbers:
     shown = "2 * x and x + 3 at x = 5 (op, value and requires_grad of each input)"
     example = [["mul", True, 2.0], ["add", False, 3.0]]
+
+    def in_words(value):
+        both = []
+        for inputs in value:
+            needs = ["a gradient" if needed else "no gradient" for _, _, needed in inputs]
+            parts = zip(inputs, needs, strict=True)
+            both.append(
+                " and ".join(f"{op} {number:g} ({need})" for (op, number, _), need in parts)
+            )
+        return f"{both[0]} for 2 * x; {both[1]} for x + 3"
 
     def generate(rng):
         kinds = [["mul", True], ["mul", False], ["add", True], ["add", False]]
@@ -125,6 +141,9 @@ class Requires:
     shown = "x * c and c + c, where only x requires a gradient"
     example = {"needs": [True, False], "made": [["mul", 0, 1], ["add", 1, 1]]}
 
+    def in_words(value):
+        return f"{value[0]} for x * c, {value[1]} for c + c"
+
     def generate(rng):
         pairs = [[0, 0], [0, 1], [1, 0], [1, 1]]
         operations = [[op, *pairs[i]] for op in ("add", "mul") for i in rng.permutation(4)]
@@ -144,8 +163,12 @@ class Requires:
 
 @check(step="edges", points=2, concept="one edge for each use", using=[nodes_of])
 class Edges:
-    shown = "a graph of x (0), x * x (1) and its double (2), as pairs (node, input)"
+    shown = "square = x * x and double = square + square, with root double: pairs (node, input)"
     example = [[[], True], [[0, 0], True], [[1, 1], True]]
+
+    def in_words(value):
+        names = ["x", "square", "double"]
+        return ", ".join(f"({names[node]}, {names[x]})" for node, x in value) or "no pairs"
 
     def generate(rng):
         return graph(rng)
@@ -158,7 +181,7 @@ class Edges:
         return sorted([number, x] for number in reached(data) for x in data[number][0])
 
     def picture(data, value, expected):
-        labels, rows = ["x", "x * x", "double"], [0, 1, 2]
+        labels, rows = ["x", "square", "double"], [0, 1, 2]
         both = [Counter((x, node) for node, x in pairs) for pairs in (value, expected)]
         graphs = [edge_graph(labels, edges, rows) for edges in both]
         return beside(*graphs, f"your {len(value)} edges beside the right {len(expected)}")
@@ -166,8 +189,12 @@ class Edges:
 
 @check(step="leaves", points=2, concept="leaves that require a gradient", using=[nodes_of])
 class Leaves:
-    shown = "2 * x + x, where 2 is node 0 and x is node 1 (the numbers of the leaves)"
+    shown = "2 * x + x, where x requires a gradient (the leaves)"
     example = [[[], False], [[], True], [[0, 1], True], [[2, 1], True]]
+
+    def in_words(value):
+        names = ["2", "x", "2 * x", "2 * x + x"]
+        return " and ".join(names[number] for number in value) or "no leaves"
 
     def generate(rng):
         return graph(rng)

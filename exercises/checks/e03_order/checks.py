@@ -141,8 +141,9 @@ class Constants:
     many = True
 
     def generate(rng):
-        # A tree; some of its leaves are constants; and a node that is not used.
-        leaves = int(rng.integers(2, 5))
+        # A tree, deeper than a root and its inputs; some of its leaves are constants; and a node
+        # that is not used.
+        leaves = int(rng.integers(3, 5))
         inputs = [[] for _ in range(leaves)]
         newest = 0
         for number in range(1, leaves):

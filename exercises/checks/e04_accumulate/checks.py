@@ -71,6 +71,7 @@ def slope(rng):
 @check(step="backward", points=1, concept="begins with 1 at the root", using=[build])
 class Start:
     shown = "backward(x), where x and y are leaves (.grad of x and of y)"
+    in_words = ("x.grad", "y.grad")
     example = {"leaves": [5.0, 7.0], "needs": [True, True], "operations": [], "roots": [0]}
 
     picture = gradients(["x", "y"])

@@ -55,6 +55,7 @@ def number(rng):
 class Weights:
     shown = "dot([x, y], [2, 5]) at x = 3 and y = 4 (value, then the gradients of x and y)"
     example = {"xs": [3.0, 4.0], "ws": [2.0, 5.0], "g": 1.0}
+    in_words = ("value", "gradient of x", "gradient of y")
 
     def generate(rng):
         count = int(rng.integers(3, 6))
@@ -81,6 +82,7 @@ class Updated:
     )
     # The values of x and y at each product, and afterwards.
     example = {"values": [[3.0, 4.0]], "after": [30.0, 40.0], "g": [1.0]}
+    in_words = ("value", "gradient of x", "gradient of y")
 
     def generate(rng):
         count = int(rng.integers(2, 4))
@@ -115,6 +117,7 @@ class Path:
         "and b2)"
     )
     example = {"x": 0.0, "bs": [0.5, -0.2], "g": 1.0}
+    in_words = ("value", "gradient of x", "of b1", "of b2")
 
     def generate(rng):
         bs = [round(float(b), 3) for b in rng.uniform(-1.0, 1.0, int(rng.integers(2, 5)))]

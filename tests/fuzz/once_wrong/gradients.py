@@ -3,6 +3,15 @@
 from tests.fuzz.once_wrong.functions import function_text
 
 PROGRAMS = {
+    "lower bound of inf without an upper one": [
+        *("a = torch.tensor(float('inf'), requires_grad=True)", "b = torch.ones(3)"),
+        *("b.clamp(min=a).sum().backward()", "c = torch.tensor(float('inf'))"),
+        "b.clamp(a, c).sum().backward()",
+    ],
+    "product of one zero": [
+        *("a = torch.ones(1, requires_grad=True)", "b = (a - a).prod()"),
+        "c, = torch.autograd.grad(b, a, create_graph=True)",
+    ],
     "nothing is freed where only the rule of a sum is called": [
         *("a = torch.ones(2, requires_grad=True)", "b = torch.ones(2, 2)", "c = F.linear(b, b, a)"),
         *("c.sum().backward()", "c.sum().backward()", "d = torch.addmm(b, b, b * a, beta=2)"),

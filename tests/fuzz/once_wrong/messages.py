@@ -3,6 +3,15 @@
 from tests.fuzz.once_wrong.functions import DIRTY, function_text
 
 PROGRAMS = {
+    "rows of a table were looked up, and the indices are saved": [
+        *("a = torch.ones(3, 2, requires_grad=True)", "b = F.embedding(torch.tensor([0, 1]), a)"),
+        *("b.sum().backward()", "b.sum().backward()"),
+    ],
+    "the gradients of rows of a table save the indices, too": [
+        *("a = torch.ones(3, 2, requires_grad=True)", "b = F.embedding(torch.tensor([2]), a)"),
+        "c = torch.autograd.grad((b * b).sum(), a, create_graph=True)[0]",
+        *("(c * c).sum().backward()", "(c * c).sum().backward()"),
+    ],
     "the smallest of nothing along a dimension": [
         *("a = torch.rand(2, 0)", "k = a.aminmax(dim=-1)", "k = a.aminmax()"),
     ],

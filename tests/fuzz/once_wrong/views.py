@@ -3,6 +3,17 @@
 from tests.fuzz.once_wrong.functions import function_text
 
 PROGRAMS = {
+    "indices that are changed after an assignment": [
+        *("a = torch.ones(2, requires_grad=True)", "b = torch.tensor([0, 1])"),
+        *("c = torch.tensor([True, False, True])", "d = torch.zeros(3)", "d[b] = a"),
+        *("e = torch.zeros(2, 3)", "e[:, b] = a", "f = torch.zeros(2, 3)", "f[0][c] = a"),
+        *("g = torch.index_put(torch.zeros(3), (b,), a, accumulate=True)", "b[0] = 2", "c[0] = 0"),
+        *("d.sum().backward()", "e.sum().backward()", "f.sum().backward()", "g.sum().backward()"),
+    ],
+    "changed by a view of it that has other data": [
+        *("a = torch.ones(3, requires_grad=True)", "b = a * 2", "c = b.view(3)"),
+        *("c.data = torch.ones(3)", "b *= c", "b.sum().backward()"),
+    ],
     "functions of a view without a history": [
         *("a = torch.ones(2, requires_grad=True)", "with torch.no_grad():\n    b = a.view(2)"),
         "c = torch.func.grad(lambda v: (v * v).sum())(b) * 1",

@@ -17,6 +17,7 @@ from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.trusted import Trusted
+from tests.gate import IN_THE_GATE, some
 
 COURSE = open_course(Path(__file__).resolve().parents[3] / "exercises")
 # `slope(f, x, move)`: how f(x) moves with the numbers of x at which `move` is 1.
@@ -193,14 +194,14 @@ def is_passed(exercise: Exercise, check: Check, code: str, seed: int) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
-@pytest.mark.parametrize(("kind", "answer"), CASES)
+@pytest.mark.parametrize(("kind", "answer"), some(CASES, 32))
 def test_a_difference_earns_nothing_where_a_rule_is_asked_for(kind: str, answer: str) -> None:
     exercise = COURSE.exercise(answer.partition(",")[0])
     steps = STEPS.get(exercise.name, {step.id for step in exercise.steps})
     checks = tuple(check for check in exercise.checks if check.step in steps)
     code = f"{exercise.given}\n\n{exercise.solution}\n{SLOPES[kind]}\n{ANSWERS[answer]}"
 
-    for seed in range(10):
+    for seed in range(10 if IN_THE_GATE else 3):
         points = dict.fromkeys(steps, 0.0)
         for check in checks:  # others are slow, and of no interest
             points[check.step] += check.points * is_passed(exercise, check, code, seed)

@@ -11,10 +11,9 @@ export function crumbsBar(payload, fold) {
   const path = make("div", { class: "adk-path" });
   const canOpen = Object.values(payload.nodes).some(({ opens }) => opens);
   const canFold = payload.parts.some(({ stays }) => !stays);
-  const hints = [canOpen && "Enter opens a box", canFold && "f folds what is around it"].filter(Boolean);
-  const hint = fold ? hints.join(", ") : "";
+  const hint = make("span", { class: "adk-hint" });
   const element = make("nav", { class: "adk-crumbs", "aria-label": "Parts around this node" }, path);
-  element.append(make("span", { class: "adk-hint" }, hint));
+  element.append(hint);
   element.hidden = !canOpen && !payload.parts.length;
 
   function crumb({ title, key, stays }) {
@@ -28,6 +27,8 @@ export function crumbsBar(payload, fold) {
     element,
     show(id) {
       const around = partsAround(payload, id);
+      const folds = canFold && around.some(({ stays }) => !stays) && "f folds what is around it";
+      hint.textContent = fold ? [canOpen && "Enter opens a box", folds].filter(Boolean).join(", ") : "";
       const name = make("b", {}, payload.nodes[id]?.name ?? "");
       const items = around.length ? [make("span", {}, "whole run"), ...around.map(crumb), name] : [];
       path.replaceChildren(...items.flatMap((item, k) => (k ? [make("span", { class: "adk-slash" }, "/"), item] : [item])));

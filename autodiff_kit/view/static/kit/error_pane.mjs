@@ -3,6 +3,8 @@
 
 import { make, scrolling } from "./dom.mjs";
 
+const BEFORE = "The steps before this one are what led here: p, or the arrow to the left, goes back.";
+
 /** Words in which code stands between backticks. */
 const withCode = (words) => words.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
 
@@ -18,14 +20,17 @@ export function errorPane(payload, explanation, go) {
     show.addEventListener("click", () => go(place));
     list.append(make("li", {}, show, make("p", {}, ...withCode(place.words))));
   });
-  const body = scrolling("adk-explanation", "Explanation of the error");
+  const body = make("div");
   const part = (kind, name, ...content) => {
     body.append(make("section", { class: `adk-part-${kind}` }, make("h4", {}, name), ...content));
   };
   if (title) part("places", "What happened", list);
   if (fix) part("fix", "How to fix it", make("p", {}, ...withCode(fix)));
   part("message", "Message", make("pre", {}, `${error}: ${message}`));
-  return body;
+  if (payload.frames.length > 1) body.append(make("p", { class: "adk-before" }, BEFORE));
+  const pane = scrolling("adk-explanation", "Explanation of the error");
+  pane.append(body);
+  return pane;
 }
 
 /** Where a place is, as a reader counts: "line 4". */

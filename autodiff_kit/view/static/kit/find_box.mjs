@@ -19,6 +19,11 @@ export function findBar(payload, host, { at, go, pick }) {
   const known = new Map(); // condition -> what Python has answered
   let waiting = null;
 
+  /** Let what Python answers to the last question move nothing. */
+  function forget() {
+    clearTimeout(waiting?.timer);
+    waiting = null;
+  }
   function say(text, isTrouble) {
     said.textContent = text;
     said.classList.toggle("adk-trouble", Boolean(isTrouble));
@@ -52,7 +57,7 @@ export function findBar(payload, host, { at, go, pick }) {
     if (!isCondition(text)) return toNode(text, way);
     if (!host.ask) return say("A condition needs Python: open the notebook and run its cell.", true);
     if (known.has(text)) return toStep(known.get(text), way);
-    clearTimeout(waiting?.timer);
+    forget();
     const unheard = () => say("Python does not answer. Is it busy? If not, run the cell again.", true);
     waiting = { text, way, timer: setTimeout(unheard, PATIENCE) };
     say("Python is looking ...");
@@ -63,7 +68,10 @@ export function findBar(payload, host, { at, go, pick }) {
   function toggle(isOpen = element.hidden) {
     element.hidden = !isOpen;
     opener.setAttribute("aria-expanded", isOpen);
-    if (!isOpen) say((field.value = ""));
+    if (!isOpen) {
+      forget();
+      say((field.value = ""));
+    }
     (isOpen ? field : opener).focus();
   }
   opener.addEventListener("click", () => toggle());
@@ -85,10 +93,10 @@ export function findBar(payload, host, { at, go, pick }) {
     hear(answer) {
       known.set(answer.find, answer);
       if (waiting?.text !== answer.find) return;
-      clearTimeout(waiting.timer);
-      toStep(answer, waiting.way);
-      waiting = null;
+      const { way } = waiting;
+      forget();
+      toStep(answer, way);
     },
-    remove: () => clearTimeout(waiting?.timer),
+    remove: forget,
   };
 }

@@ -169,7 +169,10 @@ function stepper(root, payload, host) {
   const sizes = new ResizeObserver((entries) => {
     for (const { target, contentRect } of entries) {
       if (target === graph.svg) graph.resize(contentRect.width, contentRect.height);
-      else {
+      else if (target === explanation?.firstChild) {
+        const { height } = contentRect; // 0 at another step: then it keeps what it had; 28 is what is around it
+        if (height) root.style.setProperty("--adk-explanation-height", `${height + 28}px`);
+      } else {
         const { width, height } = source.resize(contentRect); // that it asks for, which does not depend on it
         root.style.setProperty("--adk-source-width", `${width}px`);
         root.style.setProperty("--adk-source-height", `${height}px`);
@@ -179,6 +182,7 @@ function stepper(root, payload, host) {
   });
   sizes.observe(graph.svg);
   sizes.observe(source.body);
+  if (explanation) sizes.observe(explanation.firstChild);
   return {
     show,
     select,
@@ -290,11 +294,11 @@ function render({ model, el }) {
 
 /**
  * The same without Jupyter: `bytes` as in the trait, state in a plain object. `parts` holds, by the key of a part,
- * the drawing in which it is open, and the part around it (view/unfolded.py). Used by view/page.py.
+ * the drawing in which it is open, and the part around it (view/unfolded.py). It opens at `step`. Used by view/page.py.
  */
-export function mount(el, bytes, parts) {
+export function mount(el, bytes, parts, step = 0) {
   const alone = document.activeElement === document.body; // then its keys work at once
-  const state = { payload: bytes, step: 0, selected: "", alone };
+  const state = { payload: bytes, step, selected: "", alone };
   const listeners = {};
   const model = {
     get: (name) => state[name],

@@ -9,7 +9,7 @@ const SQUARE = 14; // px
 
 /** The matrices in a text such as `[[1., 2.],\n [3., 4.]]`, each a list of rows of texts; null for any other text. */
 export function matrices(text) {
-  if (!/^\[\s*[[\d-][-+\w.,\s[\]]*\]$/.test(text) || text.includes("...")) return null;
+  if (!/^\[\s*(?:[[\d-]|nan|inf|True|False)[-+\w.,\s[\]]*\]$/.test(text) || text.includes("...")) return null;
   const slices = text.split(/\]{2,},\s*\[{2,}/);
   return slices.map((slice) => slice.split(/\],\s*\[/).map((row) => row.match(/[^\s,[\]]+/g) ?? []));
 }
