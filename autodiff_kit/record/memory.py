@@ -428,5 +428,6 @@ def parameters_of(op: Op) -> list[str]:
 
 def arrays_in(value: Any) -> list[Any]:
     """Return the arrays in a parameter: what an index takes, and the tensors it was made of."""
-    parts = (*value, *getattr(value, "sources", ())) if isinstance(value, tuple) else (value,)
+    own = value if isinstance(value, tuple) else (value,)
+    parts = (*own, *getattr(value, "sources", ()))
     return list({id(part): part for part in parts if isinstance(part, np.ndarray)}.values())
