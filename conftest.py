@@ -22,6 +22,7 @@ from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from typing import Any
 
+import nbval.kernel
 import pytest
 from _pytest.doctest import DoctestModule
 
@@ -236,6 +237,18 @@ def read_only_place() -> Iterator[Path]:
         os.seteuid(0)
     place.chmod(0o755)
     shutil.rmtree(place)
+
+
+def _start_kernel(*args: Any, **options: Any) -> Any:
+    """Start a notebook's kernel; once more, if another process has taken a port meant for it."""
+    try:
+        return _start_once(*args, **options)
+    except RuntimeError:  # nbval's: "Kernel died before replying to kernel_info"
+        return _start_once(*args, **options)
+
+
+_start_once = nbval.kernel.start_new_kernel
+nbval.kernel.start_new_kernel = _start_kernel
 
 
 @pytest.fixture(scope="session")
