@@ -157,7 +157,7 @@ class Gradient:
 @check(step="gradient", points=2, concept="little work, little memory", cases=2, using=[chain])
 class Work:
     shown = (
-        "9 blocks with every = 3, for 1000 columns (gradient of the first and the last, calls of "
+        "9 blocks with every = 3, for 10,000 columns (gradient of the first and the last, calls of "
         "each block's forward, most values held at a time, most inputs waiting for their rule)"
     )
     example = {**FIVE, "blocks": [TURN, GROW, TURN] * 3, "factors": np.ones(9), "every": 3}
@@ -170,8 +170,10 @@ class Work:
     def drive(step, data):
         import tracemalloc
 
+        columns = 10_000  # beside such values, the memory of lists and frames is nothing
+
         def wide(x):  # no two columns are equal: one does not stand for all
-            return x[:, None] * np.linspace(1.0, 0.9, 1000)
+            return x[:, None] * np.linspace(1.0, 0.9, columns)
 
         most, before, events = 0, 0, []
 
@@ -199,7 +201,7 @@ class Work:
             if number % data["every"] == 0:
                 saved[number] = x
             x = block.forward(x)
-        g = np.repeat(data["g"][:, None], 1000, axis=1)
+        g = np.repeat(data["g"][:, None], columns, axis=1)
         arguments = [watched(b, number) for number, b in enumerate(blocks)], saved, data["every"], g
         is_running = tracemalloc.is_tracing()
         tracemalloc.start()
