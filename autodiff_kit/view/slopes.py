@@ -203,20 +203,20 @@ def one_use(formula: str, names: Mapping[str, str], others: Collection[str]) -> 
 
 
 def rule_text(rule: str, names: Mapping[str, str], params: Mapping[str, str]) -> str | None:
-    """Return a backward rule for an arrow, the gradient that comes in called ``g``.
+    """Return a backward rule for an arrow, ``gradient`` for the gradient that comes in.
 
     None for a rule that passes the gradient on as it is, and for one that would be long.
 
     Examples
     --------
     >>> rule_text("mm_like(g, y.T, x_strides)", {"y": "w"}, {}), rule_text("g", {}, {})
-    ('g @ w.T', None)
+    ('gradient @ w.T', None)
     """
-    names, rule = {**names, "g": "g"}, decided(rule, tuple(sorted(params.items())))
+    names, rule = {**names, "g": "gradient"}, decided(rule, tuple(sorted(params.items())))
     if rule == "g" or not is_readable(rule) or not knows(rule, names):
         return None
     text = fill(rule, names, TIMES)
-    return text if len(text) <= LONG else None
+    return text if len(text) <= LONG + len("gradient") else None
 
 
 def product_of_shapes(

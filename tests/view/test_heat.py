@@ -203,8 +203,8 @@ def test_an_arrow_of_a_matrix_product_says_how_the_shapes_fit():
         if "@" in fields["sent"]
     }
     assert sent == {
-        "g @ w.T": "(4, 3) @ (3, 2) = (4, 2)",
-        "x.T @ g": "(2, 4) @ (4, 3) = (2, 3)",
+        "gradient @ w.T": "(4, 3) @ (3, 2) = (4, 2)",
+        "x.T @ gradient": "(2, 4) @ (4, 3) = (2, 3)",
     }
 
 
