@@ -46,7 +46,6 @@ from autodiff_kit.overlap import (
 from autodiff_kit.views import (
     forget_views,
     has_version,
-    is_stale,
     latest_node,
     node_of,
     positions,
@@ -306,15 +305,6 @@ def go_on(base: TensorBase, node: Node | None) -> None:
     move_retained(base, old, node)
 
 
-def _tell_of_views(base: TensorBase, how: str) -> None:
-    """Let an observer see which history the views of a changed base have now."""
-    for reference in tuple(base._views or ()):
-        view = reference()
-        if view is not None and is_stale(view) and view._kind is DEFAULT:
-            tell(view, how)  # while it is known by the history that it had
-            node_of(view)
-
-
 def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **params: Any) -> Any:
     """Look at the memory of ``tensor`` in another shape, in place; return the tensor itself.
 
@@ -382,7 +372,6 @@ def tell(tensor: TensorBase, how: str) -> None:
     """Let an observer see a change."""
     if local.mode.observer is not None:
         local.mode.observer.modified(tensor, how)
-        _tell_of_views(tensor, how)
 
 
 def refuse(tensor: TensorBase, how: str, recorded: bool) -> None:

@@ -21,6 +21,7 @@ __all__ = [
     "Source",
     "Span",
     "is_within",
+    "on_one_line",
     "parse",
     "read_source",
     "source_of",
@@ -315,12 +316,9 @@ class Source:
         lines[-1] = lines[-1][:end_column]
         lines[0] = lines[0][column:]
         if len(lines) > 1 and "#" in "".join(lines):
-            try:
-                tree = ast.parse(f"({''.join(lines)}\n)", mode="eval")
-                return ast.unparse(tree)
-            except SyntaxError:
-                pass
-        text = " ".join(" ".join(lines).split())
+            with suppress(SyntaxError):
+                return ast.unparse(ast.parse(f"({''.join(lines)}\n)", mode="eval"))
+        text = on_one_line("".join(lines))
         return text if len(lines) == 1 else _CHAIN.sub(".", text)
 
 
@@ -328,6 +326,23 @@ class Source:
 def source_of(index: int, lines: tuple[str, ...]) -> Source:
     """Read a source; at once if it was read for another recording, as a file often is."""
     return Source(index, lines)
+
+
+def on_one_line(text: str) -> str:
+    r"""Return an expression on one line; spaces inside of its strings stay as they are.
+
+    Examples
+    --------
+    >>> on_one_line("x\n  * 2"), on_one_line('x  * len("a  b")')
+    ('x * 2', 'x  * len("a  b")')
+    """
+    line = " ".join(text.split())
+    if line != text and ('"' in text or "'" in text):
+        if "\n" not in text:
+            return text.strip()
+        with suppress(SyntaxError, ValueError):
+            return ast.unparse(ast.parse(f"({text}\n)", mode="eval"))
+    return line
 
 
 _MAGICS = {"run_line_magic": "%", "run_cell_magic": "%%", "system": "!", "getoutput": "!"}

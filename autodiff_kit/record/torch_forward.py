@@ -400,6 +400,7 @@ class TorchRecorder(TorchTransforms):
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         self._pending.append((number, tensor, None))
         self._tell_change(number, how, tensor, place)
+        self._latest[before] = self._latest[number]  # by which PyTorch knows it until it is over
 
     @guarded
     def set_item(self, args: Any, before: int, of_value: int | None) -> None:

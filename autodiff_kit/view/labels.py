@@ -25,6 +25,7 @@ _WORDS = {
     "dot": "dot product",
     "eq": "compare",
     "floor_divide": "divide and floor",
+    "floor_divide_by_number": "divide and floor",
     "ge": "compare",
     "gt": "compare",
     "index": "pick",

@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 from math import prod
 
 from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData, Value
+from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.contents import Contents
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
@@ -172,7 +173,7 @@ class Names:
         if len(nodes) == 1:
             return self.title(nodes[0])
         record = self._nodes[nodes[0]]
-        text = without_module(" ".join(str(record["text"]).split()))
+        text = without_module(on_one_line(str(record["text"])))
         if not text:
             text = (
                 f"{word(str(record['op']))}({', '.join(self.operand(i) for i in record['inputs'])})"
@@ -301,7 +302,7 @@ class Names:
         record = self._nodes[node]
         text = from_base(record, self._nodes, tidy(self._own_text(record)))
         if is_assigned(record):
-            text = tidy(" ".join(str(record["text"]).split()))
+            text = tidy(on_one_line(str(record["text"])))
         if not record["op"] or len(text) > 4 * NAME:
             return text
         numbered = self._numbered(node, text, 0)
@@ -316,6 +317,8 @@ class Names:
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
         text = decided(self._ops[str(record["op"])]["text"], tuple(sorted(parameters.items())))
+        text = _without(text, frozenset(k for k, v in record["params"].items() if v is None))
+        parameters.pop("target", None)  # the classes of a loss, which are many numbers
         if record["op"] in COMMUTE and self.written.order(node) == [1, 0]:
             inputs = dict(zip(inputs, reversed(inputs.values()), strict=True))
         named = inputs | parameters
@@ -327,7 +330,7 @@ class Names:
         if parsed(text) is None:  # `x with x[positions] = y`
             return _IDENTIFIER.sub(lambda m: named.get(m[0], m[0]), text)
         whole = fill(text, named) + self._item(node)
-        if record["id"] in self._parts and whole == " ".join(str(record["text"]).split()):
+        if record["id"] in self._parts and whole == on_one_line(str(record["text"])):
             called = word(str(record["op"]))  # of 1 / x: reciprocal(x)
             return f"{called}({', '.join(inputs.values())})"
         return whole
@@ -340,7 +343,7 @@ class Names:
 
     def _own_text(self, record: NodeRecord) -> str:
         """Return the source on one line; nothing for a part of a call and for ``h *= w``."""
-        text = " ".join(str(record["text"]).split())
+        text = on_one_line(str(record["text"]))
         tree = parsed(text)
         is_chain = isinstance(tree, ast.Compare) and len(tree.ops) > 1  # `0 < x < 1` is two ops
         is_part = record["id"] in self._parts or self.modules.is_inside(record["id"])
@@ -383,7 +386,7 @@ class Names:
                 new = {name: name}
             elif name:
                 new = {base: name} if (base := variable_of(record)) in words else {}
-            elif depth < _DEPTH and inner and text != (inner := " ".join(inner.split())) in text:
+            elif depth < _DEPTH and inner and text != (inner := on_one_line(inner)) in text:
                 new = self._numbered(source, inner, depth + 1)
             for base, to in new.items():
                 numbered_names[base] = to if numbered_names.get(base, to) == to else None
@@ -413,6 +416,16 @@ class Names:
             and self._has_other_names(i, depth + 1)
             for i, name, text in zip(inputs, names, texts, strict=True)
         )
+
+
+@lru_cache(maxsize=1024)
+def _without(text: str, left_out: frozenset[str]) -> str:
+    """Return a call without those of its arguments that were left out, whose value is None."""
+    tree = parsed(text) if left_out else None
+    if not isinstance(tree, ast.Call):
+        return text
+    arguments = [a for a in tree.args if not (isinstance(a, ast.Name) and a.id in left_out)]
+    return ast.unparse(ast.Call(tree.func, arguments, tree.keywords))
 
 
 def _in_place(names: Mapping[str, str | None], name: re.Match[str]) -> str:

@@ -11,11 +11,12 @@ from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
 from string import Formatter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from autodiff_kit.record.events import NodeRecord, OpRecord, RuleRecord, Value
 from autodiff_kit.view.rules import is_atom, parsed
 from autodiff_kit.view.values import parameter
+from autodiff_kit.view.words import listed
 
 if TYPE_CHECKING:
     from autodiff_kit.view.names import Names
@@ -29,7 +30,7 @@ class Worded(NamedTuple):
     In both stand the names that the rule of an op may read: ``g``, the inputs, ``out``, parameters,
     and ``terms``: how many elements of the input each element of the result is made of. In words,
     ``{x:()}`` puts parentheses around an expression, ``{to}`` is the input that the rule is for,
-    ``{share}`` is "1/6 of", and ``{each}`` is "each of the 6 elements".
+    ``{share}`` is "1/6 of", ``{each}`` is "each of the 6 elements", and ``{along}`` is "dim 1".
     """
 
     formula: str = ""
@@ -70,7 +71,7 @@ def _larger(argument: str, size: str) -> Worded:
 
 
 _LARGEST, _SMALLEST = _extreme("largest"), _extreme("smallest")
-_ALONG = " along dim {dim}"
+_ALONG = " along {along}"
 
 # By op and argument; for losses also the reduction, for normalizations whether they train.
 WORDED: Mapping[str, Worded] = {
@@ -84,7 +85,7 @@ WORDED: Mapping[str, Worded] = {
     "softplus x": Worded("g * sigmoid(beta * x)"),
     "softmax x": Worded("out * (g - (g * out).sum(dim, keepdim=True))"),
     "log_softmax x": Worded("g - exp(out) * g.sum(dim, keepdim=True)"),
-    "logsumexp x": Worded("", "the {g} times the softmax of {x} along dim {dim}"),
+    "logsumexp x": Worded("", "the {g} times the softmax of {x} along {along}"),
     **dict.fromkeys(("gelu x", "hardswish x", "elu x", "celu x"), _SLOPE),
     "linalg_vector_norm x": Worded("", "the {g} times the slope of the norm at {x}"),
     "index_add source": Worded("", "{alpha} × the {g} at the places that it was added to"),
@@ -98,7 +99,7 @@ WORDED: Mapping[str, Worded] = {
     "mean_all x": Worded("", "{share} the {g} for {each} of {x}"),
     "mean_dim x": Worded("", "{share} the {g} for {each} of a mean"),
     "prod_all x": Worded("", "the {g} times the product of all other elements"),
-    "cumsum x": Worded("", "the sum of the {g} from each element to the last along dim {dim}"),
+    "cumsum x": Worded("", "the sum of the {g} from each element to the last along {along}"),
     "var x": Worded("", "the {g} times 2 / ({terms} - {correction}) times ({x} - its mean)"),
     "std x": Worded("", "the {g} times ({x} - its mean) / (({terms} - {correction}) times {out})"),
     # the largest, the smallest
@@ -232,6 +233,7 @@ def worded(
         "to": names.called(to),
         "op": str(record["op"]),
         "share": f"1/{terms} of" if terms != "1" else "all of",
+        "along": _along(record["params"].get("dim")),
         "each": f"each of the {terms} elements" if terms != "1" else "the one element",
     }
     if any(field not in known for field in fields):
@@ -242,6 +244,12 @@ def worded(
 class _Name(str):
     def __format__(self, spec: str) -> str:
         return f"({self})" if spec == "()" and not is_atom(self) else str(self)
+
+
+def _along(dim: Any) -> str:
+    """Return ``dim 1``, or ``dims 0 and 2``."""
+    dims = [str(d) for d in dim] if isinstance(dim, list | tuple) else [str(dim)]
+    return f"dim{'s' * (len(dims) > 1)} {listed(dims)}"
 
 
 def _entry(record: NodeRecord, arg: str) -> Worded | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from copy import deepcopy
+from collections.abc import Iterator
 
 from autodiff_kit.view.rules import parsed
 
@@ -16,6 +16,7 @@ __all__ = ["in_outline", "in_short", "without_module"]
 
 _MODULE = re.compile(r"(?<![\w.])(?:torch|ak|autodiff_kit)\.(?=\w+\()")
 _BROKEN_END, _BROKEN_START = re.compile(r"(?<=\W)\w+$"), re.compile(r"^\w+(?=\W)")
+_BROKEN_SIGN = re.compile(r"^[=*/<>]+ ")  # of `==`, `**` ...
 
 
 def in_short(text: str, limit: int) -> str:
@@ -31,33 +32,35 @@ def in_short(text: str, limit: int) -> str:
     half = limit // 2
     start, end = text[:half], text[half - limit :]
     start = _BROKEN_END.sub("", start) if text[half].isalnum() else start
-    end = _BROKEN_START.sub("", end) if text[half - limit - 1].isalnum() else end
-    is_method = end.startswith(".")
-    text = f"{start.rstrip()}…{end.lstrip(' .')}".replace("…(…)", "…").replace("…(…", "…")
-    text = text.replace("……", "…").replace(".….", "….")
-    return _balanced(text, "." if is_method else " ") if "(" in text else text
+    before = text[half - limit - 1]
+    end = (
+        (_BROKEN_START if before.isalnum() else _BROKEN_SIGN).sub("", end) if before != " " else end
+    )
+    closers, end = _balanced(text, len(start), len(text) - len(end))
+    if closers:
+        end = f"{closers}{'…' * end[:1].isalnum()}{end}"
+    short = f"{start.rstrip()}…{end if closers else end.lstrip(' .')}"
+    short = short.replace("…(…)", "…")
+    return short.replace("……", "…").replace(".….", "….")
 
 
-def _balanced(text: str, link: str) -> str:
-    """Return a text whose parentheses go in pairs, although the other ones were cut out of it.
+def _balanced(text: str, stop: int, go_on: int) -> tuple[str, str]:
+    """Return what closes the parentheses that are open where a part is left out, and the end.
 
-    Those that were closed in what is left out are closed after it, with a link to what follows.
+    Of the end, those that close what is left out are left out as well.
     """
+    partner: dict[int, int] = {}
     unclosed: list[int] = []
-    characters = list(text)
     for at, character in enumerate(text):
-        if character == "(":
+        if character in "([{":
             unclosed.append(at)
-        elif character == ")" and unclosed:
-            unclosed.pop()
-        elif character == ")":
-            characters[at] = ""
-    cut = text.rfind("…") + 1
-    missing = ")" * sum(at < cut for at in unclosed)
-    end = "".join(characters[cut:])
-    if missing and end[:1].isalnum():
-        missing += link
-    return "".join(characters[:cut]) + missing + end
+        elif character in ")]}" and unclosed:
+            partner[at] = unclosed.pop()
+            partner[partner[at]] = at
+    left_out = range(stop, go_on)
+    closers = [text[partner[at]] for at in range(stop) if partner.get(at, -1) in left_out]
+    end = (text[at] for at in range(go_on, len(text)) if partner.get(at, -1) not in left_out)
+    return "".join(reversed(closers)), "".join(end)
 
 
 def in_outline(text: str, limit: int) -> str:
@@ -71,14 +74,23 @@ def in_outline(text: str, limit: int) -> str:
     text = without_module(text)
     tree = parsed(text) if len(text) > limit else None
     if tree is not None:
-        text = ast.unparse(_Outline().visit(deepcopy(tree)))
+        code = text.encode()  # columns count bytes
+        for start, end in reversed([*_arguments(tree)]):
+            start = code.index(b"(", start)
+            code = code[:start] + "(…)".encode() + code[end:]
+        text = code.decode()
     return in_short(text, limit)
 
 
-class _Outline(ast.NodeTransformer):
-    def visit_Call(self, node: ast.Call) -> ast.Call:
-        arguments: list[ast.expr] = [ast.Name("…")] if node.args or node.keywords else []
-        return ast.Call(self.visit(node.func), arguments, [])
+def _arguments(tree: ast.AST) -> Iterator[tuple[int, int]]:
+    """Yield where the function of each outermost call ends, and where the call does."""
+    for node in ast.iter_child_nodes(tree) if not isinstance(tree, ast.Call) else (tree,):
+        if not isinstance(node, ast.Call):
+            yield from _arguments(node)
+            continue
+        yield from _arguments(node.func)
+        if node.args or node.keywords:
+            yield int(node.func.end_col_offset or 0), int(node.end_col_offset or 0)
 
 
 def without_module(text: str) -> str:

@@ -12,6 +12,7 @@ from functools import cached_property, lru_cache
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.rules import parsed
@@ -91,7 +92,7 @@ class Facts(Code):
         record = self.nodes[node]
         if record["name"]:
             return self.base(record["name"])
-        return " ".join(record["text"].split()) or self.name(node)
+        return on_one_line(record["text"]) or self.name(node)
 
     def owner(self, node: int) -> str:
         """Return what the learner writes for a node before a dot: ``(w * 2)``."""
@@ -190,5 +191,5 @@ class Facts(Code):
 @lru_cache(maxsize=1024)
 def _normal(text: str) -> str:
     """Return an expression as ``ast.unparse`` writes it: ``x * 1.0`` for ``x*1.``."""
-    tree = parsed(" ".join(text.split()))
+    tree = parsed(on_one_line(text))
     return text if tree is None else ast.unparse(tree)

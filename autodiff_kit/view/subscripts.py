@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from autodiff_kit.record.events import NodeRecord
+from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.rules import parsed
 
 __all__ = [
@@ -62,7 +63,7 @@ def is_assigned(record: NodeRecord) -> bool:
     """Return whether an op sets items, as ``y[0] = 5.`` does, or changes a view in place."""
     if not record["text"] or record["op"] in ITEMS:
         return bool(record["text"])
-    return record["op"] in _WHOLE and bool(_written(tidy(" ".join(record["text"].split()))))
+    return record["op"] in _WHOLE and bool(_written(tidy(on_one_line(record["text"]))))
 
 
 def subscript(record: NodeRecord, nodes: Sequence[NodeRecord]) -> str:

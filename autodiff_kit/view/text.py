@@ -12,6 +12,7 @@ from math import prod
 from unicodedata import combining, east_asian_width
 
 from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRecord
+from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.explanation import in_sentences
 from autodiff_kit.view.labels import word
@@ -103,7 +104,7 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
         if not record.get("again"):  # the gradient flows through what was made first
             rows.append(["rules", _rules(recording, node, names)])
     if record["text"]:
-        rows.append(["source", " ".join(str(record["text"]).split())])
+        rows.append(["source", on_one_line(str(record["text"]))])
     place = _place(recording["scopes"], record["scope"], names.calls)
     if place and record["where"] is not None:
         rows.append(["in", place])

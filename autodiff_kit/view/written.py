@@ -21,7 +21,7 @@ from autodiff_kit.record.events import (
     ScopeRecord,
     SourceRecord,
 )
-from autodiff_kit.record.source_tree import parse
+from autodiff_kit.record.source_tree import on_one_line, parse
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.subscripts import ITEMS, variable_of
 
@@ -269,7 +269,7 @@ def augmented(source: str, text: str) -> str:
     >>> augmented("y += 1", "y2 + 1"), augmented("y + 1", "y2 + 1")
     ('y2 += 1', '')
     """
-    sign = _AUGMENTED.match(" ".join(source.split()))
+    sign = _AUGMENTED.match(on_one_line(source))
     target, operator, value = text.partition(f" {sign[1]} ") if sign else ("", "", "")
     return f"{target}{operator[:-1]}= {value}" if value and _is_target(target) else ""
 

@@ -855,7 +855,7 @@ TITLES = {
     "a gated recurrent cell": ["h2 = cell(torch.ones(1, 2), h)", "out = h3.sum()"],
     "a dictionary comprehension of weights": ['w["a"] * x', 'out = w["a"] * x + w["b"]'],
     "entries of a dictionary that change": ['cache["y"] = cache["y"] + cache["x"]'],
-    "a gradient's graph through cross entropy": ["-1. * one_hot((1,)) / len((1,))", "g ** 2"],
+    "a gradient's graph through cross entropy": ["-1. * one_hot(target) / len(target)", "g ** 2"],
 }
 
 
