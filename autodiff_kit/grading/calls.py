@@ -30,8 +30,19 @@ class Limits:
     output: int = 10_000  # characters printed
     reply: int = 8 * 2**20  # bytes of one answer
     file: int = 2**20  # bytes of one file
-    total: float = 30.0  # for one try: reading, cells, and all calls
+    total: float = 30.0  # for one try: reading, cells, all calls, and asking again
     tries: float = 45.0  # wall clock for all tries of a submission together
+    waiting: float = 90.0  # that a busy machine may add to all of that
+
+    def after(self, seconds: float) -> Limits:
+        """Return what is left when so many seconds, by the clock, are gone.
+
+        What was waited for is not told from what was computed: as long as the machine may be let
+        wait for, there is time for one more answer.
+        """
+        rest = max(self.total + self.waiting - seconds, 0.0)
+        total = min(rest, max(self.total - seconds, self.seconds))
+        return dataclasses.replace(self, total=total, waiting=rest - total)
 
     @property
     def sent(self) -> LimitsSent:

@@ -322,17 +322,21 @@ def kind_of(error: BaseException) -> str:
     return next((name for name in known if name != "NotImplementedError"), "Exception")
 
 
-def _name_of(kind: type) -> str:
-    """Return what a class is called, but not the name of one of Python's if it is none of them."""
+def _name_of(error: BaseException) -> str:
+    """Return what an error's class is called, but not by the name of a class that it is not.
+
+    NumPy calls some classes of its own as the class of Python's that they are made from.
+    """
+    kind = type(error)
     name: str = type.__dict__["__name__"].__get__(kind)  # a metaclass may have a word in __name__
-    return "an exception of its own" if name in KINDS and kind not in _KNOWN else name
+    return "an exception of its own" if name in KINDS and name != kind_of(error) else name
 
 
 def described(error: BaseException | None) -> Trouble:
     """Return an error in words, its kind, and the place in the learner's code that was running."""
     if error is None:
         return _NO_TROUBLE
-    name = _name_of(type(error))
+    name = _name_of(error)
     try:
         words = f"{name}: {error}"[:2000]
     except BaseException:  # a message may be made by the learner's own code

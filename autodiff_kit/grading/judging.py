@@ -89,12 +89,14 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
     work = Work(job.submission.data, job.submission.suffix)
     result: Result | None = None
     tries = 0
+    together = dataclasses.replace(exercise.limits, total=exercise.limits.tries)
     while tries < TRIES:
-        left = exercise.limits.tries - (time.monotonic() - start)
-        if tries and left < 1:
+        spent = time.monotonic() - start
+        if tries and together.total - spent < 1:
             break
         tries += 1
-        limits = dataclasses.replace(exercise.limits, total=min(exercise.limits.total, left))
+        left = together.after(spent)
+        limits = dataclasses.replace(left, total=min(exercise.limits.total, left.total))
         try:
             result = grade_code(exercise, work, runner, job.seed, limits)
         except Unreadable as problem:

@@ -9,6 +9,7 @@ the checks.
 from __future__ import annotations
 
 import ast
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -116,7 +117,7 @@ def grade_code(
     seed : int
         The same seed gives the same inputs.
     limits : Limits, optional
-        Others than the exercise's own.
+        Others than the exercise's own. They are for all runs that the answers take, together.
 
     Returns
     -------
@@ -128,6 +129,7 @@ def grade_code(
         If there is no code in the file.
     """
     limits = limits or exercise.limits
+    begun = time.monotonic()
     answers_by_check = _answered(exercise, code, runner, seed, limits)
     rows: list[Row] = []
     for step in exercise.steps:
@@ -135,7 +137,8 @@ def grade_code(
         names = _needed(exercise, step, {r.step for r in rows if r.points < r.max})
         if names and row.failed and row.status != "fault":
             again = with_checks(exercise, row.failed)
-            answers = _answered(again, code, runner, seed, limits, names)
+            left = limits.after(time.monotonic() - begun)
+            answers = _answered(again, code, runner, seed, left, names)
             row = _spared(row, _failed(again, again.checks, answers, seed), exercise, names)
             if any(a.status == "fault" for cases in answers.values() for a in cases):
                 row = _fault(row)

@@ -29,7 +29,6 @@ READING = 2**22  # bytes a second, at the least: stored outputs take time to be 
 MAX_STOPS = 5  # statements of one submission that may end its process, and are then left out
 MAX_ASKED = 100_000  # questions of one call that the grader answers
 PATIENCE = 10  # times as long by the clock as of computing, at most
-MOST_WAITING = 90.0  # seconds that a busy machine may add to one try
 LOOK = 0.3  # seconds from one look at what was computed to the next
 RUNS = 0.02  # share of a core below which a process is not waiting for the machine
 START = 30.0  # seconds that a process may take to come up: the machine's fault, not the learner's
@@ -51,7 +50,7 @@ def supervise(
     replies: dict[int, Reply] = {}
     ended: dict[str, Reply] = {}
     stops: list[Reply] = []
-    clock = _Clock(limits.total)
+    clock = _Clock(limits)
     while True:
         for number, call in enumerate(calls):
             if number not in replies and call.driver in ended:
@@ -240,9 +239,9 @@ def _answers(
 class _Clock:
     """The time that is left for a submission; what a busy machine takes is given back."""
 
-    def __init__(self, seconds: float) -> None:
-        self.latest = time.monotonic() + seconds
-        self.room = MOST_WAITING
+    def __init__(self, limits: Limits) -> None:
+        self.latest = time.monotonic() + limits.total
+        self.room = limits.waiting
 
     def left(self, seconds: float) -> float:
         return min(seconds, max(self.latest - time.monotonic(), 0.1))

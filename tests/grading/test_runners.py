@@ -422,6 +422,15 @@ def test_too_much_memory_is_named_as_that(apart: Runner) -> None:
     assert one(apart, call("big")).status == "memory"
 
 
+def test_an_array_too_large_is_told_in_the_words_of_numpy(apart: Runner) -> None:
+    code = "import numpy as np\ndef big():\n    return np.ones(10**12)"
+
+    reply = one(apart, driver("return step.big()"), code)
+
+    assert reply.status == "memory"
+    assert reply.error.startswith("MemoryError: Unable to allocate")
+
+
 def test_an_answer_of_too_many_arrays_is_refused_with_the_reason_and_ends_nothing(
     apart: Runner,
 ) -> None:

@@ -1,14 +1,18 @@
 """Files made to harm their reader: each is a row with a reason, and costs nobody else anything."""
 
 import resource
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from autodiff_kit.grading import submissions
-from autodiff_kit.grading.course import Course
+from autodiff_kit.grading import judging, marking, submissions
+from autodiff_kit.grading.calls import Call, Limits, Reply, Work
+from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.engine_local import Local, grade
-from autodiff_kit.grading.judging import runner_for
+from autodiff_kit.grading.identity import Submission
+from autodiff_kit.grading.judging import Job, grade_one, runner_for
 from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.sandbox import Sandbox
 from autodiff_kit.grading.store import Store
@@ -18,6 +22,7 @@ from tests.grading.attacks.files import ALL
 from tests.grading.standing import WALLS
 from tests.rows import for_each
 
+COURSE = Path(__file__).parents[3] / "exercises"
 CHOSEN = some(ALL, 15)
 GROWTH = 300  # MiB that the grader's own process may grow by
 
@@ -83,8 +88,39 @@ def test_such_files_are_never_the_machines_fault_and_fill_no_memory_of_the_grade
     assert growth < GROWTH
 
 
-def test_all_tries_of_a_submission_have_one_limit_together(tmp_path: Path) -> None:
-    course: Course = tiny.make_course(tmp_path)
-    limits = course.exercise(tiny.NAME).limits
+class Lasting:
+    """Code that gives no answer, and takes all of the time that it gets, or some of it."""
 
-    assert limits.seconds < limits.total < limits.tries < 2 * limits.total
+    level = "none"
+
+    def __init__(self, computing: float, waiting: float) -> None:
+        self.computing, self.waiting = computing, waiting
+        self.now = 0.0
+        self.runs = 0
+
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+        self.runs += 1
+        self.now += self.computing * limits.total + self.waiting * limits.waiting
+        return [Reply("timeout")] * len(calls)
+
+
+@pytest.mark.parametrize("name", ["e01_graph", "e12_train", "e16_gradcheck"])
+@pytest.mark.parametrize(("computing", "waiting"), [(1, 1), (1, 0), (0.4, 0), (0.4, 0.3), (0, 1)])
+def test_all_runs_of_all_tries_of_a_submission_have_one_limit_together(
+    name: str, computing: float, waiting: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = open_course(COURSE)
+    limits = course.exercise(name).limits
+    code = Lasting(computing, waiting)
+    clock = SimpleNamespace(monotonic=lambda: code.now)
+    monkeypatch.setattr(judging, "time", clock)
+    monkeypatch.setattr(marking, "time", clock)
+
+    attempt = grade_one(
+        Job("", Submission("eve", "eve", name, "", b"", ".py"), "", 1), course, code
+    )
+
+    assert attempt.points == 0
+    assert code.now <= limits.tries + limits.waiting
+    # One busy moment leaves time for what is asked again: the learner is not to blame.
+    assert code.runs > 1 or waiting == 1
