@@ -11,6 +11,7 @@ from contextlib import ContextDecorator
 from typing import Any
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import StateDict
 from autodiff_kit.outside import absent, modules_below
 
 __all__ = ["GradScaler", "autocast"]
@@ -84,11 +85,11 @@ class GradScaler:
         """Return 1."""
         return 1.0
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Return an empty dictionary."""
         return {}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Do nothing."""
 
 

@@ -13,6 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords, Namespace
 from autodiff_kit.late import late
 from autodiff_kit.lazy import Later
 from autodiff_kit.signature_texts import OF_METHODS
@@ -59,7 +60,7 @@ def checked(name: str, function: Callable[..., Any], kind: str = "method", of: s
             wrong = _signatures().wrong_call(name, kind, own, kwargs)
             raise wrong or refused from refused.__cause__
 
-    def refuse(args: tuple[Any, ...], renamed: dict[str, Any], kwargs: dict[str, Any]) -> None:
+    def refuse(args: tuple[Any, ...], renamed: Keywords, kwargs: Keywords) -> None:
         """Refuse numbers for bools, and ``keepdim`` without the dimension that it would keep."""
         _, bools = _bools(function)
         is_wrong = "keepdim" in bools and renamed.get("dim", 0) is None
@@ -98,7 +99,7 @@ def _without_arguments(name: str, function: Callable[[Any], Any]) -> Any:
     return call
 
 
-def wrong_call_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TypeError | None:
+def wrong_call_of(name: str, args: tuple[Any, ...], kwargs: Keywords) -> TypeError | None:
     """Return the error that PyTorch raises for a call of a method; None if it is right as such."""
     wrong: TypeError | None = _signatures().wrong_call(name, "method", args, kwargs)
     return wrong
@@ -107,7 +108,7 @@ def wrong_call_of(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> T
 _PARAMETERS = dict(line.split("(") for line in OF_METHODS.strip().split("\n"))
 
 
-def check_calls(methods: dict[str, Any]) -> None:
+def check_calls(methods: Namespace) -> None:
     """Let methods check their calls, where PyTorch's signatures are written down.
 
     ``check_calls(vars())`` stands at the end of a class: later each costs ten times as much.

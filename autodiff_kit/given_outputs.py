@@ -17,6 +17,7 @@ from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import c_type, category, full_name, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.overlap import refuse_overlap, refuse_repeated
 from autodiff_kit.return_types import written_pair
 from autodiff_kit.signatures import wrong_call
@@ -25,7 +26,7 @@ __all__ = ["compute_into"]
 
 
 def compute_into(
-    name: str, function: Callable[..., Any], out: Any, args: Any, kwargs: dict[str, Any]
+    name: str, function: Callable[..., Any], out: Any, args: Any, kwargs: Keywords
 ) -> Any:
     """Call a function and write what it returns into ``out``: a tensor, or one for each result.
 

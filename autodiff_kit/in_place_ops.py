@@ -10,10 +10,12 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from autodiff_kit.free_form import Keywords
+
 __all__ = ["METHODS_IN_PLACE", "InPlaceOp", "in_place_table"]
 
 # ``x.acos_()`` is made of ``x.acos()``, and so are all methods here.
-_METHODS: dict[str, dict[str, Any]] = {
+_METHODS: dict[str, Keywords] = {
     """
     abs_ absolute_ acos_ addcdiv_ addcmul_ arccos_ arcsin_ arctan_ arctan2_ asin_
     atan_ atan2_ bitwise_and_ bitwise_left_shift_ bitwise_not_ bitwise_or_
@@ -60,7 +62,7 @@ _METHODS: dict[str, dict[str, Any]] = {
     },
 }
 # Methods that are written by themselves, and functions of ``nn``.
-_OTHERS: dict[str, dict[str, Any]] = {
+_OTHERS: dict[str, Keywords] = {
     "copy_": {"copies": True},
     "fill_": {"compared": 0, "repeats": "numbers"},
     "zero_": {"repeats": "always"},

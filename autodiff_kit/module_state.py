@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords, Namespace
 from autodiff_kit.functions.basic import stack
 from autodiff_kit.tensor import Tensor
 
@@ -19,7 +20,7 @@ def functional_call(
     module: Any,
     parameter_and_buffer_dicts: Any,
     args: Any = None,
-    kwargs: dict[str, Any] | None = None,
+    kwargs: Keywords | None = None,
     *,
     tie_weights: bool = True,
     strict: bool = False,
@@ -32,8 +33,8 @@ def functional_call(
     dicts = parameter_and_buffer_dicts
     values = dicts if isinstance(dicts, dict) else {k: v for d in dicts for k, v in d.items()}
     args = () if args is None else args if isinstance(args, tuple) else (args,)
-    tied: dict[Any, list[tuple[dict[str, Any], str]]] = {}
-    places: dict[str, list[tuple[dict[str, Any], str]]] = {}
+    tied: dict[Any, list[tuple[Namespace, str]]] = {}
+    places: dict[str, list[tuple[Namespace, str]]] = {}
     for prefix, part in module.named_modules():
         for owned in (part._parameters, part._buffers):
             for name, value in owned.items():
@@ -56,7 +57,7 @@ def functional_call(
             owned[name] = value
 
 
-def stack_module_state(models: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """Return the parameters and the buffers of models of one form, stacked, by path."""
     models = [*models]
     if not models:

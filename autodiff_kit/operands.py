@@ -18,6 +18,7 @@ from autodiff_kit.core.op import ACCUMULATE
 from autodiff_kit.core.versions import note_change
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.from_data import as_int, from_numpy
 from autodiff_kit.lazy import Later
 
@@ -79,7 +80,7 @@ def check_bool(name: str, argument: str, value: Any, place: str = "") -> None:
 NUMBERS = (int, float, np.generic)
 
 
-def only_argument(name: str, argument: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def only_argument(name: str, argument: str, args: tuple[Any, ...], kwargs: Keywords) -> Any:
     """Return the one argument of a method, given by its place or by its name."""
     if len(args) + len(kwargs) != 1 or not kwargs.keys() <= {argument}:
         types = ", ".join([*(type(value).__name__ for value in args), *kwargs])

@@ -15,6 +15,7 @@ import numpy as np
 
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.dtypes import from_numpy_dtype, get_default_dtype
+from autodiff_kit.free_form import Keywords
 
 __all__ = ["format_tensor", "set_printoptions", "tensor_repr"]
 
@@ -65,7 +66,7 @@ def set_printoptions(
         True: always scientific; False: never; left out: decided for each tensor, again.
     """
     global _options
-    options: dict[str, Any] = {
+    options: Keywords = {
         "precision": precision,
         "threshold": threshold,
         "edgeitems": edgeitems,

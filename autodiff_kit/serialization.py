@@ -23,6 +23,7 @@ import numpy as np
 from autodiff_kit.dtypes import Size, device, from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.files import written_whole
+from autodiff_kit.free_form import Json
 from autodiff_kit.methods.storage import rebuild
 from autodiff_kit.tensor import Tensor
 
@@ -44,7 +45,7 @@ def save(obj: Any, f: File) -> None:
     if not isinstance(f, str | os.PathLike) and not hasattr(f, "write"):
         raise error("serialization.not_writable")
     tensors: dict[Tensor, int] = {}  # each once, however often it occurs
-    header: dict[str, Any] = {"format": _FORMAT, "version": _VERSION}
+    header: Json = {"format": _FORMAT, "version": _VERSION}
     pickled = b""
     try:
         tree = _to_json(obj, tensors)
@@ -66,9 +67,7 @@ class _NoDataError(Exception):
     """The name of a class whose objects are not data."""
 
 
-def _write(
-    file: IO[bytes], header: dict[str, Any], tensors: dict[Tensor, int], pickled: bytes
-) -> None:
+def _write(file: IO[bytes], header: Json, tensors: dict[Tensor, int], pickled: bytes) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_TREE, json.dumps(header, allow_nan=False))
         if pickled:

@@ -19,7 +19,7 @@ __all__ += ["get_default_device", "get_float32_matmul_precision", "get_num_threa
 __all__ += ["set_default_device", "set_float32_matmul_precision", "set_num_threads"]
 __all__ += ["is_autocast_enabled"]
 
-_set: dict[str, Any] = {
+_set: dict[str, str | int | bool] = {
     "precision": "highest",
     "threads": os.cpu_count() or 1,
     "deterministic": False,

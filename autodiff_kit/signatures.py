@@ -8,6 +8,7 @@ does, or that fails (``calls.py``). Read next: ``methods/__init__.py``.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from autodiff_kit import dtypes
 from autodiff_kit.dtypes import full_name
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.outside import functions_with, keyword_outside
 
 __all__ = ["declare", "renamed", "wrong_call"]
@@ -24,9 +26,7 @@ _OF_NUMPY = {"axis": "dim", "keepdims": "keepdim", "x": "input", "a": "input", "
 _OF_NUMPY |= {"x2": "other"}
 
 
-def wrong_call(
-    name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> TypeError | None:
+def wrong_call(name: str, kind: str, args: tuple[Any, ...], kwargs: Keywords) -> TypeError | None:
     """Return the error that PyTorch raises for a call; None if no signature refuses it."""
     words = _complaint(name, kind, args, kwargs)
     if words is None:
@@ -39,7 +39,7 @@ def wrong_call(
     return TypeError(f"{words}\n-> {advice}")
 
 
-def renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+def renamed(name: str, kind: str, kwargs: Keywords) -> Keywords:
     """Return arguments by PyTorch's names, where the function has those and NumPy's were used."""
     if kwargs.keys().isdisjoint(_OF_NUMPY):
         return kwargs
@@ -47,7 +47,7 @@ def renamed(name: str, kind: str, kwargs: dict[str, Any]) -> dict[str, Any]:
     return _own_names(kwargs, accepted)
 
 
-def _own_names(kwargs: dict[str, Any], accepted: set[str]) -> dict[str, Any]:
+def _own_names(kwargs: Keywords, accepted: set[str]) -> Keywords:
     own = {k: new for k in kwargs if (new := _OF_NUMPY.get(k)) in accepted and new not in kwargs}
     return {own.get(k, k): v for k, v in kwargs.items()}
 
@@ -107,7 +107,7 @@ class _Signature:
         """Return the names of what the kit takes: it has one order in memory."""
         return {p.name for p in self.params if p.kind != "torch.memory_format"}
 
-    def complaint(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+    def complaint(self, name: str, args: tuple[Any, ...], kwargs: Keywords) -> str | None:
         """Return what is wrong with a call; None if nothing is."""
         names_of_call = kwargs
         kwargs = _own_names(kwargs, {p.name for p in self.params})
@@ -201,7 +201,7 @@ def _is_index(value: Any, kinds: str = "iu") -> bool:
     return array.size == 1 and array.dtype.kind in kinds
 
 
-_DECLARED: dict[str, Any] = {}
+_DECLARED: dict[str, str | Callable[..., Any]] = {}
 
 
 def declare(name: str, source: Any) -> None:
@@ -285,7 +285,7 @@ def _notation(function: Any) -> str:
     return f"({', '.join(parts)})"
 
 
-def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+def _complaint(name: str, kind: str, args: tuple[Any, ...], kwargs: Keywords) -> str | None:
     """Return what PyTorch says about a call; None if the call as such is right."""
     signatures = _signatures(kind, name)
     if not signatures:

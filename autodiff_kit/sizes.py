@@ -14,6 +14,7 @@ from autodiff_kit import dtypes, ops
 from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.from_data import as_int, checked_sizes, is_first_size, is_size
 
 __all__ = ["EVERY", "as_dims", "can_view", "check_norm", "complete", "converted"]
@@ -70,7 +71,7 @@ def dim_or_unbiased(name: str, first: Any, dim: Any, unbiased: Any, *others: Any
 
 def dim_and_descending(
     name: str, first: Any, second: Any, dim: Any, descending: Any, stable: Any
-) -> dict[str, Any]:
+) -> Keywords:
     """Return the arguments of a sort: those by place or by name; beside ``stable`` by name only."""
     by_place, by_name = (first, second), (dim, descending)
     for place, named in zip(by_place, by_name, strict=True):

@@ -24,8 +24,9 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer, installed
-from autodiff_kit.core.op import OPS, Op
+from autodiff_kit.core.op import OPS, Op, Params
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.ops.fast import forward_of
 from autodiff_kit.tensor import Tensor
 
@@ -48,7 +49,7 @@ class _Step(NamedTuple):
 
     op: Op
     inputs: tuple[Any, ...]  # numbers of values, or a plain number in a tuple
-    params: dict[str, Any]
+    params: Params
     outs: list[int]  # the result, and the by-products; or all outputs
     recorded: bool  # whether gradients flow through it
 
@@ -207,7 +208,7 @@ class _Trace(Observer):
         self.frozen.append(Frozen("tensor", description, _where()))
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         """Write an operation down."""
         if OPS.get(op.name) is not op:
@@ -315,7 +316,7 @@ class _Compiler:
         self._arguments = [*range(len(trace.examples)), *map(trace.number_of, trace.outside)]
         self._active = {i for i, example in enumerate(trace.examples) if example.requires_grad}
         self._inputs = sorted(self._active)
-        self._names: dict[str, Any] = {"unbroadcast": _unbroadcast}
+        self._names: Namespace = {"unbroadcast": _unbroadcast}
         self._names |= {f"v{number}": array for number, array in trace.constants.items()}
         self.text = ""
 
@@ -326,7 +327,7 @@ class _Compiler:
         body = _freeing([*lines, f"return [{', '.join(names)}]"], keep=set(self._names))
         text = "\n    ".join([f"def {name}({arguments}):", *body]) + "\n"
         self.text += ("\n" if self.text else "") + text
-        namespace: dict[str, Any] = {}
+        namespace: Namespace = {}
         exec(text, self._names, namespace)
         function: Callable[..., Any] = namespace[name]
         return function

@@ -30,7 +30,6 @@ MAY_IMPORT = {
 }
 FACE_MAY_LOAD_LATER = {"record", "view", "widgets", "grading"}
 JUPYTER = {"IPython", "anywidget", "ipywidgets", "matplotlib", "numpy", "traitlets"}
-TYPED = {"record", "view", "widgets"}  # what they hand on are the types of record/events.py
 OTHERS = {  # packages besides the standard library and ourselves
     "errors": set[str](),
     "late": set[str](),
@@ -117,7 +116,7 @@ def is_module(name: str) -> bool:
 FLOORS = [
     (
         "what has no graph",
-        {"dtypes", "errors", "files", "function_files", "in_place_ops"}
+        {"dtypes", "errors", "files", "free_form", "function_files", "in_place_ops"}
         | {"late", "lazy", "outside"},
     ),
     ("what a call may look like", {"calls", "signature_texts", "signatures"}),

@@ -20,6 +20,7 @@ from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer
+from autodiff_kit.core.op import Params
 from autodiff_kit.errors import error
 
 __all__ = ["detect_anomaly", "is_anomaly_enabled", "set_detect_anomaly"]
@@ -95,7 +96,7 @@ class _Anomaly(Observer):
         self._check_nan = check_nan
 
     def applied(
-        self, op: Any, inputs: Sequence[Any], params: dict[str, Any], out: Any, node: Node | None
+        self, op: Any, inputs: Sequence[Any], params: Params, out: Any, node: Node | None
     ) -> None:
         if node is not None:
             own = [f for f in traceback.extract_stack() if not f.filename.startswith(_KIT)]

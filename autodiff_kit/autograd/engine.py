@@ -55,7 +55,7 @@ def run_backward(
     """
     mode = local.mode
     observer = mode.observer
-    switches: dict[str, Any] = {}
+    switches: dict[str, object] = {}
     is_watched = observer is not None or hook_count.number or mode.inference
     if is_watched or create_graph or inputs is not None:
         switches = {"observer": observer, "inputs": inputs, "create_graph": bool(create_graph)}
@@ -217,4 +217,4 @@ def run(
     return cotangents if inputs is None else task.of_inputs(cotangents)
 
 
-_IDLE: dict[str, Any] = run.__kwdefaults__ or {}  # its switches, when nothing special is asked for
+_IDLE = run.__kwdefaults__ or {}  # its switches, when nothing special is asked for

@@ -31,6 +31,7 @@ from autodiff_kit.core.op import Op, Rule, Value
 from autodiff_kit.core.versions import note_change, note_maker, share
 from autodiff_kit.core.view_nodes import DEFAULT, FUNCTION, SEVERAL, note_view
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.inplace import rebase, without_hooks
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
@@ -197,7 +198,7 @@ def _backward(g: Value, ctx: FunctionCtx, backward: Callable[..., Any]) -> Any:
 
 
 def _by_position(
-    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    forward: Callable[..., Any], args: tuple[Any, ...], kwargs: Keywords
 ) -> tuple[Any, ...]:
     """Return all arguments of ``forward`` after ``ctx`` by position: each is an input."""
     params = [*inspect.signature(forward).parameters.values()][1:]

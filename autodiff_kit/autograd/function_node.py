@@ -101,7 +101,7 @@ class FunctionNode(WideNode):
         """Leave the check to ``ctx.saved_tensors``: backward may do without what was saved."""
         self.rest = (weakref.ref(self),)  # the engine drops it along with what was saved
 
-    def saved(self) -> dict[str, Any]:
+    def saved(self) -> dict[str, Value]:
         """Return the arrays kept by ``save_for_backward``."""
         entries = enumerate(self.x or ())
         arrays = {f"saved_tensors[{i}]": saved and saved.array for i, saved in entries}

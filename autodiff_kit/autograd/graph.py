@@ -22,7 +22,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.node_hooks import OpOfOneNode, Visit, current_task
 from autodiff_kit.core.observer import Both, Observer, installed
-from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.op import Op, Params, Value
 from autodiff_kit.core.shown import as_grad_fn
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
@@ -169,7 +169,7 @@ class _Packer(Observer):
     """Packs what a new node has saved."""
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         hooks = current_hooks()
         if node is None or hooks is None or not op.saves or op.is_variadic or node.output_nr:

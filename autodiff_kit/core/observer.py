@@ -13,7 +13,8 @@ from typing import Any
 
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
-from autodiff_kit.core.op import Op
+from autodiff_kit.core.op import Op, Params
+from autodiff_kit.free_form import Group
 
 __all__ = ["Both", "Observer", "installed"]
 
@@ -30,7 +31,7 @@ class Observer:
         """Note that a factory (``tensor``, ``zeros``, ``randn`` ...) has made a tensor."""
 
     def applied(
-        self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Any, node: Node | None
+        self, op: Op, inputs: Sequence[Any], params: Params, out: Any, node: Node | None
     ) -> None:
         """Note that an op ran; ``node`` is None when it was not recorded."""
 
@@ -40,7 +41,7 @@ class Observer:
     def modified(self, tensor: Any, how: str) -> None:
         """Note that a tensor was changed in place by the op named ``how``."""
 
-    def stepped(self, tensor: Any, how: str, group: dict[str, Any]) -> None:
+    def stepped(self, tensor: Any, how: str, group: Group) -> None:
         """Note that an optimizer has changed a parameter; ``group`` has the learning rate."""
         self.modified(tensor, how)
 

@@ -14,10 +14,10 @@ from typing import Any, Final
 
 from autodiff_kit.core.positions import place_rule
 
-__all__ = ["ACCUMULATE", "OPS", "RELEASED", "Op", "OpFunction", "Rule", "Value"]
+__all__ = ["ACCUMULATE", "OPS", "RELEASED", "Op", "OpFunction", "Params", "Rule", "Value"]
 
-# A NumPy array, a NumPy scalar (the value of a 0-d tensor), or a Tensor under create_graph.
-Value = Any
+Value = Any  # a NumPy array, a NumPy scalar (of a 0-d tensor), or a Tensor under create_graph
+Params = dict[str, Any]  # of an op, by the names in its declaration
 
 OPS: dict[str, Op] = {}
 RELEASED: Final = "released"  # what stands in ``node.out`` after backward has freed the node
@@ -108,7 +108,7 @@ class Op:
         self.is_variadic, self.is_view = bool(code.co_flags & _VARIADIC), view
         self.inputs = (names[count],) if self.is_variadic else names[: code.co_argcount]
         self.params = names[code.co_argcount : count]
-        self.defaults: dict[str, Any] = forward.__kwdefaults__ or {}
+        self.defaults: Params = forward.__kwdefaults__ or {}
         if unknown := sorted(options.keys() - _OPTIONS):
             raise TypeError(f"op {self.name!r}: unknown options {unknown}")
         for option, value in options.items():

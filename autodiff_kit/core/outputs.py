@@ -27,7 +27,7 @@ class SharedNode(Node):
     count: int
     shape: Any  # None: each output has its own
 
-    def makers(self) -> dict[str, Any]:
+    def makers(self) -> dict[str, Node | None]:
         """Return the nodes that made what rules read, which may be outputs of this one."""
         saved = dict(zip(self.op.rest, self.rest, strict=False))
         outputs = enumerate(self.op.by_products)

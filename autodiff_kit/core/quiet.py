@@ -14,17 +14,19 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.free_form import Keywords
+
 __all__ = ["Warnings", "quiet", "quiet_caller", "variable_of_warnings"]
 
 
 class Warnings:
     """What NumPy warns about, to be set and put back as a context variable is."""
 
-    def set(self, value: dict[str, Any]) -> dict[str, Any]:
+    def set(self, value: Keywords) -> Keywords:
         """Warn about that; return what to put back."""
         return dict(np.seterr(**value))
 
-    def reset(self, before: dict[str, Any]) -> None:
+    def reset(self, before: Keywords) -> None:
         """Warn as before."""
         np.seterr(**before)
 

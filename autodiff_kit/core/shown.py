@@ -14,10 +14,11 @@ import numpy as np
 
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.node_hooks import NodeHooks
-from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op
+from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op, Value
 from autodiff_kit.core.versions import changes_of, check_input
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Namespace
 
 __all__ = ["Shown", "as_grad_fn"]
 
@@ -55,7 +56,7 @@ class Shown(NodeHooks):
         leaf = self._leaf() if self.op is ACCUMULATE else None
         return None if leaf is not None and leaf._base is None and leaf._node is None else self
 
-    def makers(self: Any) -> dict[str, Any]:
+    def makers(self: Any) -> Namespace:
         """Return the nodes that made what rules read, by name, where that has a history."""
         return {name: edge and edge.live_node for name, edge in self.edges()}
 
@@ -79,7 +80,7 @@ class Shown(NodeHooks):
             or (name in self.op.rules and not (self.op.is_refused and edge is None))
         )
 
-    def saved(self: Any) -> dict[str, Any]:
+    def saved(self: Any) -> dict[str, Value]:
         """Return the arrays and numbers kept for the rules, by name; empty after the release."""
         if self.out is RELEASED:
             return {}

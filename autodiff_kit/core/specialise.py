@@ -19,6 +19,8 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, TypeVar
 
+from autodiff_kit.free_form import Keywords, Namespace
+
 __all__ = ["specialise", "text_of"]
 
 COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
@@ -60,7 +62,7 @@ def specialise(function: Callable[..., Any], **fixed: Any) -> Callable[..., Any]
     ast.increment_lineno(tree, function.__code__.co_firstlineno - tree.lineno)
     _Folding(fixed).fold(tree)
     module = ast.fix_missing_locations(ast.Module([tree], []))
-    namespace: dict[str, Any] = {}
+    namespace: Namespace = {}
     exec(compile(module, function.__code__.co_filename, "exec"), function.__globals__, namespace)
     result: Callable[..., Any] = namespace[tree.name]
     result.__doc__ = function.__doc__
@@ -77,7 +79,7 @@ def text_of(function: Callable[..., Any]) -> str:
 class _Folding(ast.NodeTransformer):
     """Replace what is known by its value, drop branches that are never taken, put calls in."""
 
-    def __init__(self, fixed: dict[str, Any]) -> None:
+    def __init__(self, fixed: Keywords) -> None:
         self.known = dict(fixed)  # names whose value is known from here on
         self.inner: dict[str, ast.FunctionDef] = {}
         self.bound_once: set[str] = set()
@@ -250,7 +252,7 @@ class _Folding(ast.NodeTransformer):
 
 
 class _Renaming(ast.NodeTransformer):
-    def __init__(self, names: dict[str, Any]) -> None:
+    def __init__(self, names: Namespace) -> None:
         self.names = names
 
     def visit_Name(self, node: ast.Name) -> ast.expr:

@@ -42,7 +42,7 @@ Dtype = dtypes.dtype
 
 # What NumPy would take for an argument with such an annotation, and PyTorch does not; and tensors,
 # of which PyTorch takes the number.
-_ODD: dict[str, Any] = {
+_ODD: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("int", "Ints"), (str, float, bool, TensorMethods)),
     **dict.fromkeys(("Number", "float"), (str, TensorMethods)),
     "IntList": (int, str, float),

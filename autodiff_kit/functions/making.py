@@ -14,6 +14,7 @@ import numpy as np
 from autodiff_kit import creation, dtypes
 from autodiff_kit.creation import factory, like
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.from_data import (
     from_data,
     from_numpy,
@@ -127,7 +128,7 @@ def scalar_tensor(s: Any, *, dtype: Any) -> Any:
 # -- of the dtype of another tensor ---------------------------------------------------------------
 
 
-def _new(self: Tensor, name: str, size: Any, options: dict[str, Any]) -> Tensor:
+def _new(self: Tensor, name: str, size: Any, options: Keywords) -> Tensor:
     if "size" in options:
         if size or not isinstance(options["size"], (tuple, list)):
             raise TypeError  # the words come from ``signatures.py``

@@ -13,6 +13,7 @@ from typing import Any
 from autodiff_kit import linalg, ops
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Number, function
 from autodiff_kit.operands import check_operand
@@ -202,7 +203,7 @@ def matrix_power(input: Tensor, n: int) -> Tensor:
 # -- added to something ---------------------------------------------------------------------------
 
 
-def _in(tensor: Tensor, **numbers: Number) -> dict[str, Any]:
+def _in(tensor: Tensor, **numbers: Number) -> Keywords:
     """Return numbers as those that whole tensors are multiplied with."""
     kind = tensor._array.dtype
     return numbers if kind.kind == "f" else {n: kind.type(v) for n, v in numbers.items()}

@@ -15,6 +15,7 @@ from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.dtypes import result_dtype, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.functions.declared import Dtype, Ints, Number, Operand, function, overloaded
 from autodiff_kit.functions.pairs import lerp
 from autodiff_kit.ops import counting, ordering
@@ -259,7 +260,7 @@ def var_mean(
 
 def _deviation_of(
     name: str, input: Tensor, first: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any
-) -> dict[str, Any]:
+) -> Keywords:
     dim, unbiased = dim_or_unbiased(name, first, dim, unbiased, keepdim, correction)
     if input._array.dtype.kind != "f":
         raise error("functions.deviation_dtype", name=name)

@@ -19,6 +19,7 @@ from autodiff_kit.grading.calls import Call
 from autodiff_kit.grading.checks import Check, alike
 from autodiff_kit.grading.child import kind_of, value_of
 from autodiff_kit.grading.exercise import Exercise, Variant
+from autodiff_kit.grading.messages import Space
 from autodiff_kit.grading.namespace import Missing, Namespace
 from autodiff_kit.grading.reach import compiled, reach
 from autodiff_kit.grading.wire import WireError, decode, encode
@@ -275,7 +276,7 @@ def _piped(value: Any) -> Any:
 
 @lru_cache(maxsize=256)
 def _driver(source: str) -> Callable[[Any, Any], Any]:
-    beside: dict[str, Any] = {"__name__": "driver", "np": np}
+    beside: Space = {"__name__": "driver", "np": np}
     exec(compile(source, "<driver>", "exec"), beside)
     drive: Callable[[Any, Any], Any] = beside["drive"]
     return drive

@@ -31,6 +31,7 @@ from autodiff_kit.grading.messages import (
     CallSent,
     Message,
     Request,
+    Space,
     Told,
     Trouble,
     WorkSent,
@@ -149,7 +150,7 @@ def run(
             emit(answer_to(LOADED))
             # All stay: in what is to be freed, the learner's code could look for them, and for the
             # modules that drivers use.
-            spaces: list[dict[str, Any]] = []
+            spaces: list[Space] = []
             for call in itertools.chain.from_iterable(calls):
                 number = len(spaces)
                 spaces.append({"ask": functools.partial(ask, number)} if ask else {})
@@ -241,7 +242,7 @@ def _cause(error: BaseException, failures: Failures) -> Trouble | None:
 def _drive(
     number: int,
     call: CallSent,
-    beside: dict[str, Any],
+    beside: Space,
     given: Given,
     emit: Emit,
     printed: Printed,

@@ -13,9 +13,9 @@ import inspect
 import re
 import secrets
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, with_checks
 from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code
+from autodiff_kit.grading.messages import Space
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
 from autodiff_kit.grading.progress import folder_of_notebook, keep_result, next_hint
@@ -216,7 +217,7 @@ def _not_run(exercise: Exercise, row: Row) -> Row:
     return dataclasses.replace(row, text=text)
 
 
-def _in_cell(namespace: Mapping[str, Any], part: _P) -> _P:
+def _in_cell(namespace: Space, part: _P) -> _P:
     """Have a result shown together with those that its cell has had before."""
     global _cell
     number = len(_history(namespace))
@@ -252,7 +253,7 @@ def hint(key: str, *, course: Course | None = None) -> Words:
     return _in_cell(sys._getframe(1).f_globals, Words(text))
 
 
-def hidden_test(key: str, name: str, namespace: Mapping[str, Any]) -> None:
+def hidden_test(key: str, name: str, namespace: Space) -> None:
     """Put one check to the functions of a notebook: what nbgrader's hidden tests do.
 
     It runs in the learner's own process, so it can be forged; ``autodiff-kit grade`` cannot.
@@ -281,7 +282,7 @@ def hidden_test(key: str, name: str, namespace: Mapping[str, Any]) -> None:
         raise AssertionError(row.text)
 
 
-def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
+def code_in(namespace: Space, exercise: Exercise) -> str:
     """Return the learner's code out of a notebook or interpreter that is running.
 
     Parameters
@@ -320,7 +321,7 @@ def code_in(namespace: Mapping[str, Any], exercise: Exercise) -> str:
     return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(chosen)), *loose])
 
 
-def _history(namespace: Mapping[str, Any]) -> list[str]:
+def _history(namespace: Space) -> list[str]:
     """Return the cells that were run, in their order."""
     cells = namespace.get("In")
     return [str(cell) for cell in cells] if isinstance(cells, list) else []
@@ -331,7 +332,7 @@ class _Here:
 
     level = "in process"
 
-    def __init__(self, namespace: Mapping[str, Any]) -> None:
+    def __init__(self, namespace: Space) -> None:
         self.space = Namespace("notebook")
         self.space.__dict__.update(namespace)
 

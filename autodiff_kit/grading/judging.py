@@ -29,6 +29,7 @@ from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
+from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.results import Attempt, Mark, file_hash, folder_hash
 from autodiff_kit.grading.sandbox import Sandbox, Walls
@@ -53,7 +54,7 @@ class _Heard(TypedDict, total=False):
 
     stage: str
     seconds: float
-    row: dict[str, Any]  # the fields of an Attempt
+    row: Fields  # the fields of an Attempt
     problem: str
 
 
@@ -61,7 +62,7 @@ class _Setting(TypedDict):
     """What a judge is told at its start."""
 
     folder: str
-    walls: dict[str, Any] | None  # the fields of `Walls`
+    walls: Fields | None  # the fields of `Walls`
     files: str
 
 
@@ -316,12 +317,12 @@ def _packed(job: Job) -> bytes:
     return wire.encode({**vars(job), "submission": submission})
 
 
-def _job(message: dict[str, Any]) -> Job:
+def _job(message: Fields) -> Job:
     submission = {**message["submission"], "data": message["submission"]["data"].tobytes()}
     return Job(**{**message, "submission": Submission(**submission)})
 
 
-def _unpacked(row: dict[str, Any]) -> Attempt:
+def _unpacked(row: Fields) -> Attempt:
     return Attempt(**{**row, "marks": tuple(Mark(**mark) for mark in row["marks"])})
 
 

@@ -13,8 +13,8 @@ import runpy
 import tomllib
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
+from autodiff_kit.free_form import Json
 from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.exercise import Exercise, ExerciseError, Hint, Step, Variant
 from autodiff_kit.grading.notebook import defined
@@ -80,7 +80,7 @@ def load(folder: Path, name: str) -> Exercise:
     return exercise
 
 
-def _cells(notebook: dict[str, Any], role: str) -> list[str]:
+def _cells(notebook: Json, role: str) -> list[str]:
     """Return the sources of the cells that are given, that hold solutions, or that are locked."""
     sources = []
     for cell in notebook["cells"]:

@@ -16,15 +16,19 @@ __all__ = [
     "Begun",
     "CallSent",
     "Claim",
+    "Fields",
     "LimitsSent",
     "Message",
     "Request",
+    "Space",
     "Told",
     "Trouble",
     "WorkSent",
 ]
 
-Claim = dict[str, Any]
+Claim = dict[str, Any]  # what the learner's process has sent, before a look at it
+Fields = dict[str, Any]  # of a dataclass, by their names
+Space = dict[str, Any]  # what the names in a program stand for
 
 
 class WorkSent(TypedDict):

@@ -15,6 +15,7 @@ import types
 from typing import Any
 
 from autodiff_kit.grading import seal
+from autodiff_kit.grading.messages import Space
 from autodiff_kit.grading.notebook import text_of
 
 __all__ = ["Given", "Missing", "Namespace"]
@@ -50,11 +51,11 @@ class Given:
     def __init__(self, step: Namespace, tasks: list[str], source: str = "") -> None:
         self.space = vars(step)
         # With built-in functions of its own, as the functions of this file.
-        self.own: dict[str, Any] = {"__name__": step.__name__, "__builtins__": dict(_BUILTINS)}
+        self.own: Space = {"__name__": step.__name__, "__builtins__": dict(_BUILTINS)}
         before = set(self.own)
         exec(_given(source), self.own)
         self.tasks = [name for name in tasks if name not in self.own]
-        self.names: dict[str, Any] = {}
+        self.names: Space = {}
         for name, value in self.own.items():
             if name in before or name in tasks or name == "__annotations__":
                 continue
@@ -75,7 +76,7 @@ class Given:
         self.defaults = [(part, part.__defaults__, part.__kwdefaults__) for part in functions]
 
     @staticmethod
-    def _methods(kind: type) -> dict[str, Any]:
+    def _methods(kind: type) -> Space:
         return {name: value for name, value in vars(kind).items() if hasattr(value, "__get__")}
 
     def repeats(self, statement: ast.stmt) -> bool:

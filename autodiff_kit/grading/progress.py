@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_kit.files import written_whole
+from autodiff_kit.free_form import Json
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import Result
 from autodiff_kit.grading.places import EXERCISES
@@ -20,7 +21,7 @@ from autodiff_kit.grading.places import EXERCISES
 __all__ = ["PROGRESS", "folder_of_notebook", "keep", "keep_result", "known", "next_hint"]
 
 PROGRESS = ".autodiff-kit-exercises.json"
-_elsewhere: dict[str, Any] = {}  # for notebooks that lie where nothing is kept
+_elsewhere: Json = {}  # for notebooks that lie where nothing is kept
 
 
 def folder_of_notebook() -> Path | None:
@@ -29,7 +30,7 @@ def folder_of_notebook() -> Path | None:
     return here if here.name == EXERCISES or (here / PROGRESS).is_file() else None
 
 
-def known(folder: Path | None, exercise: Exercise) -> dict[str, Any]:
+def known(folder: Path | None, exercise: Exercise) -> Json:
     """Return what is kept about an exercise: ``points``, ``max``, ``hints``, ``submitted``."""
     facts = (_read(folder) if folder else _elsewhere).get(exercise.id)
     return facts if isinstance(facts, dict) else {}
@@ -89,7 +90,7 @@ def _list(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def _read(folder: Path) -> dict[str, Any]:
+def _read(folder: Path) -> Json:
     """Return what is kept between commands; a file that cannot be read counts as none."""
     try:
         data = json.loads((folder / PROGRESS).read_text(encoding="utf-8"))

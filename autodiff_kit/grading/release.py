@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
+from autodiff_kit.free_form import Json
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 
 __all__ = ["build", "has_test_cells", "with_hidden_tests", "without_hidden_tests"]
@@ -116,9 +116,9 @@ def _stub(match: re.Match[str]) -> str:
     return "\n".join(match[1] + line for line in STUB.splitlines())
 
 
-def _read(source: bytes) -> dict[str, Any]:
+def _read(source: bytes) -> Json:
     try:
-        notebook: dict[str, Any] = json.loads(source)
+        notebook: Json = json.loads(source)
         if notebook["nbformat"] != 4 or not isinstance(notebook["cells"], list):
             raise ValueError("not of format 4")
     except (ValueError, KeyError, TypeError) as error:
@@ -126,12 +126,12 @@ def _read(source: bytes) -> dict[str, Any]:
     return notebook
 
 
-def _write(cell: dict[str, Any], text: str) -> None:
+def _write(cell: Json, text: str) -> None:
     """Put the text in place as files have it (a list of lines), with no traces of a run."""
     cell["source"] = text.splitlines(keepends=True)
     if cell["cell_type"] == "code":
         cell["outputs"], cell["execution_count"] = [], None
 
 
-def _bytes(notebook: dict[str, Any]) -> bytes:
+def _bytes(notebook: Json) -> bytes:
     return (json.dumps(notebook, indent=1, ensure_ascii=False, sort_keys=True) + "\n").encode()

@@ -12,7 +12,9 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
+
+from autodiff_kit.grading.messages import Fields
 
 __all__ = [
     *("Attempt", "Grade", "Mark", "Override", "attempt_of", "override_of"),
@@ -131,7 +133,7 @@ def _typed(part: T) -> T:
     return part
 
 
-def attempt_of(row: Mapping[str, Any]) -> Attempt:
+def attempt_of(row: Fields) -> Attempt:
     """Return an attempt as a row of the results holds it.
 
     Raises
@@ -144,7 +146,7 @@ def attempt_of(row: Mapping[str, Any]) -> Attempt:
     return _typed(Attempt(**{**values, "marks": marks}))
 
 
-def override_of(row: Mapping[str, Any]) -> Override:
+def override_of(row: Fields) -> Override:
     """Return a teacher's word as a row of the results holds it; errors as for `attempt_of`."""
     values = {field.name: row[field.name] for field in fields(Override)}
     return _typed(

@@ -28,6 +28,7 @@ __all__ = [
     "with_complex",
 ]
 
+Inputs = dict[str, Any]  # of a check, by the names that its driver reads
 DIGITS = 1e-12
 ZERO = 1e-50  # how far from 0 a number may be that is 0
 ROUGH = 1e-3  # how near a difference comes, at least
@@ -43,7 +44,7 @@ def inexact(data: Any, value: Any, expected: Any) -> str:
     return "differences" if same(value, expected, rtol=ROUGH, atol=ROUGH) else ""
 
 
-def with_complex(rng: np.random.Generator, data: dict[str, Any], names: str) -> dict[str, Any]:
+def with_complex(rng: np.random.Generator, data: Inputs, names: str) -> Inputs:
     """Add complex inputs for a rule: those in `data`, with imaginary parts of about the same size.
 
     Parameters

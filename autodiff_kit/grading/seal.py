@@ -18,6 +18,8 @@ import sys
 import types
 from typing import Any
 
+from autodiff_kit.grading.messages import Space
+
 __all__ = ["anonymous", "hide_callers", "refuse_spies", "without_changes"]
 
 # Audit events of what looks at, or changes, code that is not one's own.
@@ -44,7 +46,7 @@ _HIDDEN: dict[type, dict[str, property]] = {
 }
 
 
-def without_changes(*own: dict[str, Any]) -> dict[str, types.ModuleType]:
+def without_changes(*own: Space) -> dict[str, types.ModuleType]:
     """Return copies of all modules as they are now, and put them into the namespaces ``own``.
 
     Replacing a function in a module afterwards changes it for the learner's code alone.

@@ -12,8 +12,8 @@ import json
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
+from autodiff_kit.free_form import Json
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.loading import load
@@ -336,7 +336,7 @@ def _notebook(key: str, title: str) -> bytes:
     cells = []
     for number, (kind, source) in enumerate(_CELLS):
         text = source.format(id=key, number=key[:2], heading=title[:1].lower() + title[1:])
-        cell: dict[str, Any] = {
+        cell: Json = {
             "cell_type": "markdown" if kind == "text" else "code",
             "id": f"{short}-{number:02}",
             "metadata": {},

@@ -8,7 +8,6 @@ is the same for everyone. Read next: ``static/card.js``, which draws them.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ import anywidget
 import traitlets
 from IPython.display import display
 
+from autodiff_kit.free_form import Bundle, Json
 from autodiff_kit.lessons import progress
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.questions import Question, inline, to_html
@@ -58,7 +58,7 @@ class Card(anywidget.AnyWidget):
             data, metadata = bundle
             display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
         """Add the still: it is what nbval compares, and what a page without Python shows."""
         bundle = super()._repr_mimebundle_(**kwargs)
         if bundle is None:
@@ -180,7 +180,7 @@ class QuestionCard(Card):
             "note": "".join(f"<p>{line}</p>" for line in notes),
         }
 
-    def _on_message(self, _: Any, content: Mapping[str, Any], __: Any) -> None:
+    def _on_message(self, _: Any, content: Json, __: Any) -> None:
         if "answer" in content:
             self.answer(str(content["answer"])[:1000])
         elif content.get("look"):

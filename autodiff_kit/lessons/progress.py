@@ -12,11 +12,11 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
 
+from autodiff_kit.free_form import Json
 from autodiff_kit.lessons import library
 
 __all__ = ["Answer", "keep", "path", "read"]
@@ -147,7 +147,7 @@ def _merge(before: Answer | None, response: str, right: bool, looked: bool) -> A
     )
 
 
-def _load(file: Path) -> dict[str, Any]:
+def _load(file: Path) -> Json:
     """Return the file's content, ``{}`` if there is no file."""
     try:
         data = json.loads(file.read_bytes())
@@ -162,7 +162,7 @@ def _load(file: Path) -> dict[str, Any]:
     return data
 
 
-def _parse(data: Mapping[str, Any]) -> dict[str, Answer]:
+def _parse(data: Json) -> dict[str, Answer]:
     """Take the answers out of a file's content; one that is not whole makes the file damaged."""
     kinds = {"first": str, "right": bool, "tries": int, "solved": bool, "looked": bool}
     answers = {}

@@ -11,9 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from autodiff_kit.free_form import Json
 
 __all__ = ["keep_widgets"]
 
@@ -22,7 +24,7 @@ VIEW = "application/vnd.jupyter.widget-view+json"
 _REFERENCE = "IPY_MODEL_"
 
 
-def keep_widgets(model: dict[str, Any], path: str, contents_manager: Any, **_: Any) -> None:
+def keep_widgets(model: Json, path: str, contents_manager: Any, **_: Any) -> None:
     """Add to a notebook that is about to be saved the widgets that only its file has.
 
     Parameters
@@ -48,16 +50,16 @@ def keep_widgets(model: dict[str, Any], path: str, contents_manager: Any, **_: A
         notebook.setdefault("metadata", {}).setdefault("widgets", {})[STATE] = state
 
 
-def _stored(file: Path) -> dict[str, Any]:
+def _stored(file: Path) -> Json:
     """Return the widgets in a notebook's file; under a new name, those in the files beside it."""
-    stored: dict[str, Any] = {}
+    stored: Json = {}
     for each in [file] if file.exists() else sorted(file.parent.glob("*.ipynb")):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # it has nothing to lose
             stored |= _models(json.loads(each.read_bytes()))
     return stored
 
 
-def _shown(notebook: Mapping[str, Any]) -> Iterator[str]:
+def _shown(notebook: Json) -> Iterator[str]:
     """Return the ids of the widgets that a notebook's outputs show."""
     for cell in notebook.get("cells", ()):
         for output in cell.get("outputs", ()):
@@ -66,13 +68,13 @@ def _shown(notebook: Mapping[str, Any]) -> Iterator[str]:
                 yield view["model_id"]
 
 
-def _models(notebook: Mapping[str, Any]) -> dict[str, Any]:
+def _models(notebook: Json) -> Json:
     """Return the widgets stored in a notebook, by their ids."""
     widgets = notebook.get("metadata", {}).get("widgets", {})
     return dict(widgets.get(STATE, {}).get("state", {}))
 
 
-def _needed(ids: set[str], stored: Mapping[str, Any]) -> set[str]:
+def _needed(ids: set[str], stored: Json) -> set[str]:
     """Return the stored widgets of these ids, what they consist of, and what links them."""
     needed: set[str] = set()
     waiting = ids & stored.keys()

@@ -339,7 +339,11 @@ def _outer_added(name: str, x: Any, vec1: Any, vec2: Any, **numbers: Any) -> Any
     return getattr(x, name)(vec1, vec2, **numbers)
 
 
-_CHECKED: dict[str, Any] = {"clamp": _clamped, "outer": _outer_added, "running": _run_in_own_dtype}
+_CHECKED: dict[str, Callable[..., Any]] = {
+    "clamp": _clamped,
+    "outer": _outer_added,
+    "running": _run_in_own_dtype,
+}
 
 
 def running(name: str, x: Any, dim: int, dtype: Any = None) -> Any:

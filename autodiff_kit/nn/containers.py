@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.nn.module import Module
 from autodiff_kit.nn.parameter import Parameter, type_name
 from autodiff_kit.tensor import Tensor
@@ -33,8 +34,8 @@ class _Row(Module):
     _kind = "_modules"
 
     @property
-    def _row(self) -> dict[str, Any]:
-        own: dict[str, Any] = self.__dict__[self._kind]
+    def _row(self) -> Namespace:
+        own: Namespace = self.__dict__[self._kind]
         return own
 
     def __len__(self) -> int:
@@ -243,7 +244,7 @@ class ParameterList(_Row):
         self.extend(values)
 
     @property
-    def _row(self) -> dict[str, Any]:
+    def _row(self) -> Namespace:
         return {str(i): getattr(self, str(i)) for i in range(self._size)}
 
     def __len__(self) -> int:

@@ -13,6 +13,7 @@ from autodiff_kit import ops
 from autodiff_kit.creation import zeros
 from autodiff_kit.dtypes import full_name, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.operands import check_number, check_operand
 from autodiff_kit.ops.windows import Grid
 from autodiff_kit.tensor import Tensor
@@ -109,7 +110,7 @@ def _convolution(
 
 
 def _numbers(
-    rank: int, input: Tensor, weight: Tensor, groups: int, numbers: dict[str, Any]
+    rank: int, input: Tensor, weight: Tensor, groups: int, numbers: Keywords
 ) -> dict[str, tuple[int, ...]]:
     """Return the numbers of a convolution, one per dimension each; RuntimeError if they cannot be.
 

@@ -15,6 +15,7 @@ from autodiff_kit.autograd.function import Function, FunctionCtx
 from autodiff_kit.core.hooks import RemovableHandle
 from autodiff_kit.core.mode import local
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["call_with_hooks", "of_all_modules", "register_module_forward_hook"]
@@ -53,7 +54,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
     return _register("_backward_hooks", hook)
 
 
-def call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: Keywords) -> Any:
     """Call ``forward`` of a module, and the hooks before and after it; those of all come first."""
     for number, before in _hooks(module, "_forward_pre_hooks"):
         if number in module._with_kwargs:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.nn import functional as F
 from autodiff_kit.nn.functional_losses import early_reduction
 from autodiff_kit.nn.module import Module
@@ -186,7 +187,7 @@ class NLLLoss(_WeightedLoss):
 
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
-        options: dict[str, Any] = {"ignore_index": self.ignore_index, "reduction": self.reduction}
+        options: Keywords = {"ignore_index": self.ignore_index, "reduction": self.reduction}
         return F.nll_loss(input, target, self.weight, **options)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.nn import functional as F
 from autodiff_kit.nn import init
 from autodiff_kit.nn.parameter import Parameter
@@ -70,7 +71,7 @@ class Embedding(Weighted):
         if embeddings.ndim != 2:
             raise error("nn.embeddings_rank")
         rows, size = embeddings.shape
-        options: dict[str, Any] = {"_weight": embeddings, "_freeze": freeze}
+        options: Keywords = {"_weight": embeddings, "_freeze": freeze}
         return cls(rows, size, padding_idx, max_norm, norm_type, **options)
 
     def reset_parameters(self) -> None:

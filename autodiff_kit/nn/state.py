@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import StateDict
 from autodiff_kit.nn.parameter import Parameter, is_lazy
 from autodiff_kit.tensor import Tensor
 
@@ -50,7 +51,7 @@ class State:
         return state
 
     def load_state_dict(
-        self: Any, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+        self: Any, state_dict: StateDict, strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
         """Copy the values of a ``state_dict`` into the parameters and buffers.
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from autodiff_kit.core.op import OPS as OPS
 from autodiff_kit.core.op import Op as Op
 from autodiff_kit.core.op import Rule as Rule
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.lazy import keep
 from autodiff_kit.ops.arithmetic import *
 from autodiff_kit.ops.table import op as op
@@ -73,7 +74,7 @@ _LATER = (
 
 
 @cache
-def _load(file: str) -> dict[str, Any]:
+def _load(file: str) -> Namespace:
     module = import_module(f"autodiff_kit.ops.{file}")
     return {name: keep(__name__, name, getattr(module, name)) for name in module.__all__}
 

@@ -13,13 +13,13 @@ from typing import Any
 from autodiff_kit.core.base import ARRAYS, INFERENCE, TensorBase, next_number, wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
-from autodiff_kit.core.op import Op
+from autodiff_kit.core.op import Op, Params, Value
 from autodiff_kit.ops.operands import Operands
 
 __all__ = ["apply"]
 
 
-def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+def apply(row: Op, inputs: tuple[Any, ...], params: Params) -> Any:
     """Apply an op to its inputs: Tensors and numbers, or inside of a rule arrays.
 
     Returns
@@ -64,7 +64,7 @@ def apply(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
 
 
 def _record(
-    row: Op, operands: Operands, edges: tuple[Node | None, ...], results: dict[str, Any]
+    row: Op, operands: Operands, edges: tuple[Node | None, ...], results: dict[str, Value]
 ) -> Node:
     """Make the node of an op, which saves what the rules that will be called read."""
     leading, values = operands.leading(edges), {**operands.params, **results}

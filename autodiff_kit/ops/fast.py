@@ -26,6 +26,7 @@ from autodiff_kit.core.node import Node, WideNode
 from autodiff_kit.core.op import Op, Value
 from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import note_view
+from autodiff_kit.free_form import Namespace
 
 __all__ = ["forward_of", "function_of", "text_of"]
 
@@ -217,7 +218,7 @@ def _compile_for(row: Op) -> Callable[..., Any]:
     function: Any = row.function
     names = {**_NAMES, "row": row, "forward": forward_of(row), "Tensor": type(wrap(None))}
     function.__globals__.update(names, apply=_plain(), shape_message=shape_message, surplus=surplus)
-    namespace: dict[str, Any] = {}
+    namespace: Namespace = {}
     exec(compile(text, file, "exec"), namespace)
     function.__kwdefaults__ = row.defaults
     function.__code__ = namespace[row.name].__code__

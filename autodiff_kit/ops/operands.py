@@ -13,7 +13,7 @@ from typing import Any
 from autodiff_kit.core.base import ARRAYS, TensorBase
 from autodiff_kit.core.hooks import Hooks
 from autodiff_kit.core.node_hooks import OpOfOneNode
-from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.op import Op, Params, Value
 from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import Nowhere, note_view
 from autodiff_kit.ops.layouts import lay_out
@@ -44,7 +44,7 @@ class Operands:
 
     always_saved: Set[str] = frozenset()
 
-    def __init__(self, row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> None:
+    def __init__(self, row: Op, inputs: tuple[Any, ...], params: Params) -> None:
         if row.is_view:
             share(inputs[0])  # a view of one number needs memory that two can hold
         if row.rules:  # what cannot be recorded is refused before anything else
@@ -125,7 +125,7 @@ class Operands:
         is_whole = result.dtype.kind != "f"
         return may_record(self.tensors) and not (is_whole and self.row.is_refused)
 
-    def arrays_to_watch(self, values: dict[str, Any], reads: set[str]) -> list[Any]:
+    def arrays_to_watch(self, values: dict[str, Value], reads: set[str]) -> list[Any]:
         """Return the arrays, of which converted ones are saved, whose changes count for these.
 
         RuntimeError where a tensor cannot be saved, or the result is one of integers.

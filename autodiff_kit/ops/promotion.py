@@ -12,7 +12,7 @@ import numpy as np
 
 from autodiff_kit.core.base import wrap
 from autodiff_kit.core.mode import local
-from autodiff_kit.core.op import OPS, Op
+from autodiff_kit.core.op import OPS, Op, Params
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
 from autodiff_kit.late import late
 from autodiff_kit.ops import checks
@@ -29,7 +29,7 @@ SEQUENCES = (list, tuple, str, bytes)
 _FLOATS = {np.dtype("float32"), np.dtype("float64")}
 
 
-def promoted(row: Op, inputs: tuple[Any, ...], params: dict[str, Any]) -> Any:
+def promoted(row: Op, inputs: tuple[Any, ...], params: Params) -> Any:
     """Return the inputs, with tensors brought to the dtype in which the op works.
 
     TypeError if one is neither a tensor nor a number; or what the op's own check raises.

@@ -108,7 +108,7 @@ def leads_outside(node: Any, own: Set[Any]) -> bool:
 
 
 def check_saved(
-    row: Op, inputs: Sequence[Any], values: dict[str, Any], saved: set[str]
+    row: Op, inputs: Sequence[Any], values: dict[str, Value], saved: set[str]
 ) -> list[Any]:
     """Return the arrays from which a node's inputs were converted, to see whether those change.
 

@@ -13,7 +13,7 @@ from typing import Any
 from autodiff_kit.core.base import TensorBase, next_number, wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
-from autodiff_kit.core.op import Op
+from autodiff_kit.core.op import Op, Value
 from autodiff_kit.core.outputs import OutputNode, SharedNode
 from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import SEVERAL, note_view
@@ -47,7 +47,7 @@ def function_of_several(row: Op) -> Callable[..., Any]:
 
 
 def _shared_node(
-    row: Op, edge: Node, array: Any, results: Sequence[Any], values: dict[str, Any]
+    row: Op, edge: Node, array: Any, results: Sequence[Any], values: dict[str, Value]
 ) -> SharedNode:
     """Make the node of all outputs, which saves what the rule reads."""
     node = object.__new__(SharedNode)

@@ -18,7 +18,7 @@ from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions import cat
-from autodiff_kit.optim.optimizer import Optimizer
+from autodiff_kit.optim.optimizer import Optimizer, State
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["LBFGS"]
@@ -144,14 +144,14 @@ class LBFGS(Optimizer):
                 break
         return first
 
-    def _state(self) -> dict[str, Any]:
+    def _state(self) -> State:
         """Return what is remembered: all of it stands at the first parameter."""
         state = self.state[self._params[0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
         return state
 
-    def _direction(self, state: dict[str, Any], gradient: Tensor, history_size: int) -> Tensor:
+    def _direction(self, state: State, gradient: Tensor, history_size: int) -> Tensor:
         """Return where to go: the gradient times the estimate, by the two-loop recursion."""
         if state["n_iter"] == 1:
             state |= {"old_dirs": [], "old_stps": [], "ro": [], "H_diag": 1}

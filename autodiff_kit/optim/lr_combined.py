@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import StateDict
 from autodiff_kit.optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from autodiff_kit.optim.optimizer import Optimizer
 
@@ -36,13 +37,13 @@ class _Combined(LRScheduler):
                     "optim.combined_optimizer", name=name, kind=kind, index=i, its=its, own=own
                 )
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Return the states of all schedulers, and its own, as plain data."""
         own = super().state_dict()
         del own["_schedulers"]
         return {**own, "_schedulers": [s.state_dict() for s in self._schedulers]}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what ``state_dict`` has returned."""
         super().load_state_dict({**state_dict, "_schedulers": self._schedulers})
         for scheduler, state in zip(self._schedulers, state_dict["_schedulers"], strict=True):

@@ -12,8 +12,9 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import StateDict
 from autodiff_kit.optim.lr_scheduler import LRScheduler
-from autodiff_kit.optim.optimizer import Optimizer
+from autodiff_kit.optim.optimizer import Group, Optimizer
 
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
@@ -36,7 +37,7 @@ class _WithMomentum(LRScheduler):
                 self._set_momentum(group, top)
                 group["max_momentum"], group["base_momentum"] = top, least
 
-    def _set_momentum(self, group: dict[str, Any], momentum: float) -> None:
+    def _set_momentum(self, group: Group, momentum: float) -> None:
         if self.use_beta1:
             group["betas"] = (momentum, *group["betas"][1:])
         else:
@@ -115,13 +116,13 @@ class CyclicLR(_WithMomentum):
         pairs = zip(self.base_lrs, self.max_lrs, strict=True)
         return [base + (top - base) * height * scale for base, top in pairs]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Return everything but the optimizer and a plain function as plain data."""
         state, function = super().state_dict(), self._scale_fn_custom
         is_plain = function is None or isinstance(function, FunctionType)
         return {**state, "_scale_fn_custom": None if is_plain else dict(vars(function))}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what ``state_dict`` has returned; a plain function stays."""
         function = self._scale_fn_custom
         super().load_state_dict({**state_dict, "_scale_fn_custom": function})

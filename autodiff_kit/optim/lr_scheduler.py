@@ -16,6 +16,7 @@ from types import FunctionType
 from typing import Any
 
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import StateDict
 from autodiff_kit.optim.optimizer import Optimizer
 from autodiff_kit.outside import absent
 
@@ -117,11 +118,11 @@ class LRScheduler:
         """Return the rates that stand in the groups."""
         return [group["lr"] for group in self.optimizer.param_groups]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Return everything but the optimizer as plain data."""
         return {name: value for name, value in vars(self).items() if name != "optimizer"}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what ``state_dict`` has returned."""
         vars(self).update(state_dict)
 
@@ -327,14 +328,14 @@ class LambdaLR(LRScheduler):
         pairs = zip(self.base_lrs, self.lr_lambdas, strict=True)
         return [base * function(self.last_epoch) for base, function in pairs]
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Return everything but the optimizer and plain functions as plain data."""
         state = super().state_dict()
         functions = state.pop("lr_lambdas")
         states = [None if isinstance(f, FunctionType) else dict(vars(f)) for f in functions]
         return {**state, "lr_lambdas": states}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over what ``state_dict`` has returned; plain functions stay."""
         super().load_state_dict({**state_dict, "lr_lambdas": self.lr_lambdas})
         for function, state in zip(self.lr_lambdas, state_dict["lr_lambdas"], strict=True):

@@ -22,6 +22,7 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.versions import note_change, share
 from autodiff_kit.dtypes import float64, get_default_dtype
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Group, StateDict
 from autodiff_kit.nn.parameter import clear_grad, type_name
 from autodiff_kit.ops.messages import broadcast_message
 from autodiff_kit.overlap import refuse_repeated
@@ -35,7 +36,7 @@ Array = np.ndarray[Any, Any]
 Params = Iterable[Any]  # tensors, pairs (name, tensor), or groups: see Optimizer
 Rate = float | Tensor
 Betas = tuple[float, float]
-Group = dict[str, Any]
+State = dict[str, Any]  # what an optimizer keeps of one parameter, by the names of its class
 
 
 def _noted(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -89,14 +90,14 @@ class Optimizer:
         if "step" in vars(cls):
             cls.step = _noted(cls.step)  # type: ignore[method-assign, unused-ignore]
 
-    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Iterable[Any], defaults: Group) -> None:
         if isinstance(params, Tensor):
             raise error("optim.one_tensor", kind=type_name(params))
         self.defaults = defaults
         self._before_step: dict[int, Callable[..., Any]] = {}
         self._after_step: dict[int, Callable[..., None]] = {}
-        self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
-        self.param_groups: list[dict[str, Any]] = []
+        self.state: defaultdict[Tensor, State] = defaultdict(dict)
+        self.param_groups: list[Group] = []
         groups = list(params)
         if not groups:
             raise error("optim.no_parameters")
@@ -108,7 +109,7 @@ class Optimizer:
         if not self._has_scheduler:
             self._has_scheduler, self._opt_called = True, False
 
-    def add_param_group(self, param_group: dict[str, Any]) -> None:
+    def add_param_group(self, param_group: Group) -> None:
         """Add parameters, with options of their own."""
         if not isinstance(param_group, dict):
             raise error("optim.group_type", kind=type(param_group))
@@ -160,7 +161,7 @@ class Optimizer:
         """Call ``hook(optimizer, args, kwargs)`` after each step."""
         return RemovableHandle(self._after_step, hook)
 
-    def state_dict(self) -> dict[str, Any]:
+    def state_dict(self) -> StateDict:
         """Return options and state as plain data, in which parameters are numbers."""
         number: dict[Tensor, int] = {}
         groups = []
@@ -171,7 +172,7 @@ class Optimizer:
         state = {number.get(key, key): value for key, value in self.state.items()}
         return {"state": state, "param_groups": groups}
 
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+    def load_state_dict(self, state_dict: StateDict) -> None:
         """Take over options and state; ValueError if these are of other groups of parameters."""
         groups = copy.deepcopy(state_dict["param_groups"])
         if len(groups) != len(self.param_groups):
@@ -212,14 +213,14 @@ class InPlace(Optimizer):
     ValueError if options are out of range or do not go together.
     """
 
-    def __init__(self, params: Iterable[Any], defaults: dict[str, Any]) -> None:
+    def __init__(self, params: Iterable[Any], defaults: Group) -> None:
         self._check(defaults)
         super().__init__(params, defaults)
 
     _unchecked: tuple[str, ...] = ("dampening", "foreach", "fused")
     _value_first = False  # whether PyTorch asks "lr < 0.0", not "0.0 <= lr"
 
-    def _check(self, options: dict[str, Any]) -> None:
+    def _check(self, options: Group) -> None:
         """Refuse options that are out of range."""
         if isinstance(options["lr"], Tensor) and options["lr"].numel() != 1:
             raise error("optim.lr_elements")
@@ -283,7 +284,7 @@ class InPlace(Optimizer):
             return RuntimeError(broadcast_message("step", [*shapes, *remembered]))
         return error("inplace.shape", old=list(param.shape), new=list(together))
 
-    def _update(self, group: dict[str, Any], param: Tensor, x: Array, g: Array) -> None:
+    def _update(self, group: Group, param: Tensor, x: Array, g: Array) -> None:
         """Change ``x``, the memory of a parameter, by its gradient ``g``, which is left alone."""
         raise NotImplementedError
 
@@ -297,7 +298,7 @@ def _is_positive(name: str, value: Any, value_first: bool) -> bool:
         raise error(key, name=name, kind=type(value).__name__) from None
 
 
-def options_of(arguments: dict[str, Any], order: str = "") -> Group:
+def options_of(arguments: Group, order: str = "") -> Group:
     """Return the options among the arguments of a constructor, which are its ``locals()``.
 
     They come in the order of the arguments, or in PyTorch's ``order`` where groups have another.
@@ -307,7 +308,7 @@ def options_of(arguments: dict[str, Any], order: str = "") -> Group:
     return {name: arguments[name] for name in names}
 
 
-def begin(state: dict[str, Any], x: Array, *names: str, value: float = 0) -> None:
+def begin(state: State, x: Array, *names: str, value: float = 0) -> None:
     """Begin to remember: a count of steps, and for each name a tensor of the shape of ``x``."""
     count = np.zeros((), "float64" if get_default_dtype() is float64 else "float32")
     state["step"] = wrap(count)
@@ -315,7 +316,7 @@ def begin(state: dict[str, Any], x: Array, *names: str, value: float = 0) -> Non
         state[name] = wrap(np.full_like(x, value))
 
 
-def count_step(state: dict[str, Any]) -> float:
+def count_step(state: State) -> float:
     """Count a step and return its number."""
     count = share(state["step"])
     count += 1

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict, final
 
+from autodiff_kit.core.op import Params
+
 __all__ = ["Accumulate", "Backward", "Branch", "Contribution", "ErrorRecord", "Event"]
 __all__ += [
     "Gradient",
@@ -30,7 +32,6 @@ __all__ += ["ScopeKind", "SourceRecord", "Statistics", "Value", "Visit", "Where"
 
 NodeNumber = Annotated[int, "node"]  # the place of a node in the list of nodes
 ScopeNumber = Annotated[int, "scope"]
-Params = dict[str, Any]  # the parameters of an op, by their names
 Where = Annotated[list[int], "place"]  # source, line, column, end line, end column
 Numeral = float | int | bool | Literal["nan", "inf", "-inf"]  # JSON has no nan and no inf
 

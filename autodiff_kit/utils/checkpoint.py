@@ -20,6 +20,7 @@ from autodiff_kit.core.messages import saved_changed
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.versions import changes_of
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.outside import absent
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor
@@ -128,7 +129,7 @@ class SecondRun:
         self,
         function: Callable[..., Any],
         args: tuple[Any, ...],
-        kwargs: dict[str, Any],
+        kwargs: Keywords,
         preserves_state: bool,
     ) -> None:
         self._call = partial(function, *args, **kwargs)

@@ -7,7 +7,6 @@ says of what it hides. Read next: ``chips.py``.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.heat import cells
@@ -43,12 +42,12 @@ def box_texts(
     brought: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in _BROUGHT.values()}
     for frame in frames:
         for name, fields in frame["set"].items():
-            shown: dict[str, Any] = {**fields}
+            by_field: dict[str, object] = {**fields}
             if name in slots:
-                shown |= {"g": fields.get("total"), "grad": None}
+                by_field |= {"g": fields.get("total"), "grad": None}
             for field, kind in _BROUGHT.items():
-                if shown.get(field) is not None:
-                    brought[kind].setdefault(name, {})[shown[field]] = None
+                if isinstance(text := by_field.get(field), str):
+                    brought[kind].setdefault(name, {})[text] = None
     texts = []
     for box in drawing.boxes:
         words = box_text(recording, box, names, has_pictures=drawing.draws_in_boxes)

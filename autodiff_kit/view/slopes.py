@@ -11,7 +11,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -49,7 +49,7 @@ _OPERATORS: dict[type[ast.AST], Any] = {
     ast.USub: operator.neg,
     ast.UAdd: operator.pos,
 }
-_CALLS: dict[str, Any] = {
+_CALLS: dict[str, Callable[..., Any]] = {
     "abs": abs,
     "cos": np.cos,
     "cosh": np.cosh,

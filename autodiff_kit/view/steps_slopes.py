@@ -7,9 +7,8 @@ way leads from x to y, dy/dx is the sum over both. Read next: ``steps_arrivals.p
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from autodiff_kit.record.events import RuleRecord
+from autodiff_kit.record.events import Params, RuleRecord
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rule_words import rule_of
 from autodiff_kit.view.slopes import (
@@ -94,7 +93,7 @@ class SlopeSteps(Steps):
     def _numbers(self, node: int, reads: Sequence[str]) -> dict[str, float]:
         """Return the numbers that a rule reads, by the names it reads them by."""
         record = self.nodes[node]
-        numbers: dict[str, Any] = dict(record["params"])
+        numbers: Params = dict(record["params"])
         for source in record["inputs"]:
             if "node" in source:
                 value = self.saved_value(node, source["arg"], source["node"])

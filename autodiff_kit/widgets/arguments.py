@@ -28,6 +28,7 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op
 from autodiff_kit.creation import tensor
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.record.events import Params
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
@@ -143,7 +144,7 @@ class Arguments:
         self._positional = [
             n for n, p in parameters.items() if p.kind in kinds[: 1 + is_of_library]
         ]
-        self._fixed: dict[str, Any] = {}
+        self._fixed: Keywords = {}
         self._floats: set[str] = set()  # given as floats: may stay such
         self._used: set[str] = set()  # of those, what has been used as a tensor
         self._plain: set[str] = set()  # and what is a float in the present run

@@ -16,14 +16,14 @@ import anywidget
 import traitlets
 from IPython.display import display
 
+from autodiff_kit.free_form import Bundle
 from autodiff_kit.view.payload import Payload, deflate
 from autodiff_kit.view.stand_in import stand_in
 from autodiff_kit.view.viewer import script, static
 
-__all__ = ["Bundle", "KitWidget", "Message", "picture_stand_in", "words_of"]
+__all__ = ["KitWidget", "Message", "picture_stand_in", "words_of"]
 
 Message = Mapping[str, Any]  # what traitlets says of a trait that changes
-Bundle = dict[str, Any]  # what a notebook shows, by its MIME type
 
 REPR_WIDTH = 90
 _PLAIN = " !$'()*+,/:;=>?@[]^`{|}~"  # what may stand in a quoted address as it is

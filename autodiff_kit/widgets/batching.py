@@ -16,6 +16,7 @@ from typing import Any
 import ipywidgets
 
 import autodiff_kit as torch
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
@@ -246,7 +247,7 @@ def _ways() -> Mapping[str, Callable[..., Any]]:
     """Run ``sequences.py`` as if it were the learner's: so a recording tells its lines."""
     name, text = "sequences.py", Path(sequences.__file__).read_text(encoding="utf-8")
     linecache.cache[name] = len(text), None, text.splitlines(keepends=True), name
-    space: dict[str, Any] = {"__name__": sequences.__name__}
+    space: Namespace = {"__name__": sequences.__name__}
     exec(compile(text, name, "exec"), space)
     return space
 

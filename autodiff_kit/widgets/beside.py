@@ -24,6 +24,7 @@ from IPython.display import display
 
 import autodiff_kit
 from autodiff_kit.core.observer import installed
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.record import Recording, record
 from autodiff_kit.view.beside import Line, agree, draw
 from autodiff_kit.widgets.lab import Lab
@@ -144,7 +145,7 @@ def pytorch() -> Any:
     """Return PyTorch, or None where it is not installed."""
     if find_spec("torch") is None:
         return None
-    space: dict[str, Any] = {}
+    space: Namespace = {}
     exec("import torch", space)  # the one line by which the learner's program differs
     return space["torch"]
 
@@ -180,7 +181,7 @@ def _statements(source: str, library: Any) -> list[tuple[str, Callable[[], str]]
     def note(*what: Any, sep: str = " ", end: str = "\n", **_: Any) -> None:
         printed.append(sep.join(map(str, what)) + end)
 
-    space: dict[str, Any] = {"torch": library, "print": note, "__name__": "beside"}
+    space: Namespace = {"torch": library, "print": note, "__name__": "beside"}
     name = _known(source)
     try:
         tree = ast.parse(source, name)

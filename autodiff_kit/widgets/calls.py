@@ -13,15 +13,14 @@ from functools import partial
 from inspect import unwrap
 from typing import Any
 
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.record.source_files import is_foreign, read_lines
 from autodiff_kit.widgets.value_controls import inner_function
 
-__all__ = ["Space", "call_name", "called", "is_readable", "run_line"]
-
-Space = dict[str, Any]  # what the names in a line of code mean
+__all__ = ["call_name", "called", "is_readable", "run_line"]
 
 
-def run_line(text: str, file: str, space: Space) -> None:
+def run_line(text: str, file: str, space: Namespace) -> None:
     """Run one line of code, under a file name that stands for it, in a space of names."""
     linecache.cache[file] = len(text), None, [text + "\n"], file
     exec(compile(text, file, "exec"), space)
@@ -42,7 +41,7 @@ def is_readable(function: Callable[..., Any]) -> bool:
     )
 
 
-def called(function: Callable[..., Any], by_place: Space, by_name: Space) -> Any:
+def called(function: Callable[..., Any], by_place: Namespace, by_name: Namespace) -> Any:
     """Call a function whose lines cannot be read, in a line of code that can be."""
     values = {**by_place, **by_name}
     name = call_name(function, values)

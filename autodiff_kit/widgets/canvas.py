@@ -14,8 +14,9 @@ from typing import Any
 import anywidget
 import traitlets
 
+from autodiff_kit.free_form import Bundle
 from autodiff_kit.view.viewer import joined, static
-from autodiff_kit.widgets.base import Bundle, Message
+from autodiff_kit.widgets.base import Message
 
 __all__ = ["Canvas"]
 

@@ -25,6 +25,7 @@ import numpy as np
 
 from autodiff_kit.core.observer import installed
 from autodiff_kit.core.op import Op
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.random import Generator, default_generator
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
@@ -299,7 +300,7 @@ def _reached(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _attributes(name: str, value: Any, skip: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
-    attributes: Mapping[str, Any] = getattr(value, "__dict__", {})
+    attributes: Namespace = getattr(value, "__dict__", {})
     if not attributes and name:
         yield name, value
     for attribute, inner in list(attributes.items()):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import Any
 
 import ipywidgets
 import numpy as np
@@ -62,7 +61,7 @@ class GradientHistogram(LivePlot):
         bins: int = 30,
         title: str = "",
     ) -> None:
-        tensors: Mapping[str, Any]
+        tensors: Mapping[str, Tensor]
         if is_pytorch(source):
             raise TypeError(f"this {type(source).__name__} is of PyTorch itself.\n{OTHER_TENSORS}")
         if isinstance(source, Tensor):

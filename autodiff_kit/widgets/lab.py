@@ -25,10 +25,11 @@ import traitlets
 from IPython.display import display
 
 from autodiff_kit.files import written_whole
+from autodiff_kit.free_form import Bundle
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.view.page import whole_page
 from autodiff_kit.view.viewer import joined, static
-from autodiff_kit.widgets.base import REPR_WIDTH, Bundle, Message, picture_stand_in
+from autodiff_kit.widgets.base import REPR_WIDTH, Message, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
 

@@ -19,6 +19,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any, cast
 
 from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.free_form import Namespace
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.widgets.running import name_of, with_article
@@ -178,7 +179,7 @@ class Lines:
         module = ast.fix_missing_locations(ast.Module([outer], []))
         code = _code_in(_code_in(compile(module, self._file, "exec", dont_inherit=True)))
         cells: dict[str, CellType] = {name: CellType(value) for name, value in _HELP.items()}
-        space: dict[str, Any] = {"__name__": "cell", "__builtins__": __builtins__}
+        space: Namespace = {"__name__": "cell", "__builtins__": __builtins__}
         defaults = None
         if self._of is not None:
             cells |= dict(zip(free, self._of.__closure__ or (), strict=True))
@@ -269,7 +270,7 @@ def _of_each(value: Any, change: Callable[[Tensor], Tensor]) -> Any:
 
 
 # Names that no learner can write, and so cannot have taken.
-_HELP: dict[str, Any] = {
+_HELP: Namespace = {
     ".no_grad": no_grad,
     ".detach": _detached,
     ".requires_grad_()": _requiring_grad,

@@ -10,6 +10,7 @@ from typing import Any
 
 import traitlets
 
+from autodiff_kit.free_form import Json
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.conditions import ConditionError
 from autodiff_kit.view.payload import Payload, deflate
@@ -150,7 +151,7 @@ class Stepper(KitWidget):
     def _asked(self, widget: Any, content: Any, buffers: Any) -> None:
         """Answer the browser, which has the words of all steps but not the numbers."""
         if "find" in content:
-            answer: dict[str, Any] = {"find": content["find"]}
+            answer: Json = {"find": content["find"]}
             try:
                 answer["steps"] = self.picture.find(str(content["find"]))
             except ConditionError as error:
