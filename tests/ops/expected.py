@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.op import Op
-from tests.ops.samples import Sample
+from tests.ops.inputs import Sample
 from tests.ops.samples_of_functions import WITH_NUMPY as OF_FUNCTIONS
 from tests.ops.samples_of_functions import plainly  # noqa: F401 (WITH_NUMPY names it)
 
@@ -100,6 +100,7 @@ WITH_NUMPY |= {
     "avg_pool2d_backward": "adjoint(lambda e: pooled(e, grid, np.nansum) / divisor, x, shape)",
     "batch_norm": "standard(x, (0, 2), eps, *(() if training else (column(mean), column(var))))"
     " * column(weight) + column(bias)",
+    "entr": "np.where(x > 0, -x * np.log(x), np.where(x < 0, -np.inf, 0))",
     "leaky_relu_backward": "np.where(x > 0, g, negative_slope * g)",
     "binary_cross_entropy_backward": "g * (x - y) / (x * (1 - x))",
     "binary_cross_entropy": "reduced("

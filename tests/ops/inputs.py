@@ -31,7 +31,8 @@ def numbers(*shape: int, seed: int = 0) -> Any:
 
 
 def signed(*shape: int, seed: int = 0) -> Any:
-    """Return such numbers, every second one negative."""
+    """Return such numbers, half of them negative: others for each seed, so that all pairs occur."""
     values = np.array(numbers(*shape, seed=seed))
-    values.reshape(-1)[::2] *= -1
+    flat = values.reshape(-1)
+    flat[(np.arange(flat.size) >> seed) % 2 == 0] *= -1
     return values[()]
