@@ -45,7 +45,7 @@ def tensor(
     >>> tensor([1.0, 2.0], requires_grad=True)
     tensor([1., 2.], requires_grad=True)
     """
-    dtypes.device(device or "cpu")
+    dtypes.check_device(device)
     if isinstance(data, Tensor):
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use "
@@ -70,7 +70,7 @@ def factory(make: Callable[..., Any]) -> Any:
         _like: Any = None,
         **options: Any,
     ) -> Tensor:
-        dtypes.device(device or "cpu")
+        dtypes.check_device(device)
         array = make(*args, dtype=dtype, **options)
         if _like is not None:
             from autodiff_kit.ops.layouts import fill_in_order  # loaded when needed

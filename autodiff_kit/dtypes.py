@@ -13,7 +13,15 @@ import numpy as np
 
 from autodiff_kit.errors import error
 
-__all__ = ["Size", "device", "dtype", "full_name", "get_default_dtype", "set_default_dtype"]
+__all__ = [
+    "Size",
+    "check_device",
+    "device",
+    "dtype",
+    "full_name",
+    "get_default_dtype",
+    "set_default_dtype",
+]
 
 
 class dtype:
@@ -195,10 +203,9 @@ _DEVICES = (
 
 
 class device:
-    """Where a tensor lives. The kit knows one device, ``cpu``.
+    """Where a tensor lives, or could live: the kit computes on ``cpu``; see ``check_device``.
 
-    Anything else is refused: ``"cuda"`` with AssertionError, as PyTorch without CUDA does when it
-    is used, the rest with RuntimeError.
+    RuntimeError if PyTorch knows no such device.
     """
 
     __slots__ = ("index", "type")
@@ -206,40 +213,53 @@ class device:
     type: str
     index: int | None
 
-    def __init__(self, type: Any = "cpu") -> None:
-        name = type.type if isinstance(type, device) else str(type)
-        if name.split(":")[0] == "cuda":
-            raise error("dtypes.cuda")
-        if name not in ("cpu", "cpu:0"):
-            kind, colon, index = name.partition(":")
-            is_device = kind.isalpha() and (not colon or index.isdigit())
-            is_unknown = is_device and kind not in _DEVICES.split(", ")
-            raise error(
-                "dtypes.no_device" if is_unknown else "dtypes.device",
-                device=kind if is_unknown else name,
-                known=_DEVICES,
-            )
-        self.type = "cpu"
-        self.index = None
+    def __init__(self, type: Any, index: int | None = None) -> None:
+        if isinstance(type, device):
+            self.type, self.index = type.type, type.index
+            return
+        if isinstance(type, int):
+            raise error("dtypes.device_number")
+        kind, colon, number = str(type).partition(":")
+        is_number = number.isdecimal() and number == str(int(number))
+        if not kind.isalpha() or (colon and not is_number):
+            raise error("dtypes.device", device=type)
+        if kind not in _DEVICES.split(", "):
+            raise error("dtypes.no_device", device=kind, known=_DEVICES)
+        self.type, self.index = kind, int(number) if colon else index
 
     def __repr__(self) -> str:
-        return "device(type='cpu')"
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type='{self.type}'{index})"
 
     def __str__(self) -> str:
-        return "cpu"
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, device)
+        return isinstance(other, device) and str(self) == str(other)
 
     def __hash__(self) -> int:
-        return hash("cpu")
+        return hash(str(self))
 
     def __enter__(self) -> device:
         """Make what the block makes on this device, as everything is made."""
+        check_device(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
         pass
+
+
+def check_device(where: Any) -> None:
+    """Refuse all devices but the CPU, in the words of a PyTorch that was built without them."""
+    if where is None:
+        return
+    kind = device(where).type
+    if kind in ("cuda", "xpu"):
+        raise error("dtypes.cuda", name=kind.upper())
+    if kind == "meta":
+        raise error("dtypes.meta")
+    if kind != "cpu":
+        raise error("dtypes.not_linked", device=kind)
 
 
 class Size(tuple[int, ...]):

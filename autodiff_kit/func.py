@@ -267,8 +267,15 @@ def linearize(func: Function, *primals: Tree) -> tuple[Any, Function]:
     return func(*primals), lambda *tangents: jvp(func, primals, tangents)[1]
 
 
-def jacrev(func: Function, argnums: Any = 0, *, has_aux: bool = False) -> Function:
-    """Return a function that computes the Jacobian: of shape (*output.shape, *input.shape)."""
+def jacrev(
+    func: Function, argnums: Any = 0, *, has_aux: bool = False, chunk_size: int | None = None
+) -> Function:
+    """Return a function that computes the Jacobian: of shape (*output.shape, *input.shape).
+
+    ``chunk_size``, how many rows PyTorch computes at once, changes nothing: here it is one.
+    """
+    if chunk_size is not None and chunk_size <= 0:
+        raise error("func.chunk_size", name="jacrev")
 
     @wraps(func)
     def derived(*args: Any, **kwargs: Any) -> Any:

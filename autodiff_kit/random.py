@@ -47,7 +47,7 @@ class Generator:
     """A source of random numbers of its own."""
 
     def __init__(self, device: Any = "cpu") -> None:
-        dtypes.device(device)
+        dtypes.check_device(device)
         self.manual_seed(67280421310721)  # PyTorch's default seed
 
     def manual_seed(self, seed: int) -> Generator:

@@ -20,7 +20,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from autodiff_kit.dtypes import Size, device, from_numpy_dtype
+from autodiff_kit.dtypes import Size, check_device, from_numpy_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.files import written_whole
 from autodiff_kit.free_form import Json
@@ -107,10 +107,14 @@ def load(
 
     ``f`` is a path or binary file. What is more than data is loaded only if ``weights_only`` is
     false, since it may carry out anything; else it is refused with ``pickle.UnpicklingError``.
-    ``mmap`` changes nothing. RuntimeError if the file is damaged or comes from a newer version;
+    ``map_location``, a device, dict or function, may name no other device than the CPU; ``mmap``
+    changes nothing. RuntimeError if the file is damaged or comes from a newer version;
     ``pickle.UnpicklingError`` if ``save`` has not written it, EOFError if it is empty.
     """
-    device(map_location or "cpu")
+    if isinstance(map_location, dict):  # from one device to another
+        map_location = map_location.get("cpu")
+    if not callable(map_location):  # which may only move what is on the CPU
+        check_device(map_location)
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
             return _read(file, os.fspath(f), weights_only)

@@ -33,7 +33,7 @@ def get_default_device() -> dtypes.device:
 
 def set_default_device(device: Any) -> None:
     """Check that the device is the CPU, where all tensors are; None stands for it."""
-    dtypes.device("cpu" if device is None else device)
+    dtypes.check_device(device)
 
 
 def get_float32_matmul_precision() -> str:

@@ -30,12 +30,18 @@ _OUTPUTS = "outputs of the user-provided function"
 
 
 def jacobian(
-    func: Function, inputs: Tensors, create_graph: bool = False, strict: bool = False
+    func: Function,
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
 ) -> Any:
     """Return all derivatives of the outputs of ``func`` by its inputs.
 
     A tensor of shape ``(*output.shape, *input.shape)``; in a tuple for each input if ``inputs`` is
-    a tuple, and that in a tuple for each output if ``func`` returns a tuple.
+    a tuple, and that in a tuple for each output if ``func`` returns a tuple. ``vectorize`` and
+    ``strategy``, which may be "forward-mode" then, only make PyTorch faster.
 
     Examples
     --------
@@ -44,6 +50,7 @@ def jacobian(
     tensor([[2., 0.],
             [0., 4.]])
     """
+    _check_strategy(create_graph, strict, vectorize, strategy)
     with enable_grad():
         several, xs, several_out, outs = _run("jacobian", func, inputs, create_graph, strict)
         blocks = []
@@ -63,21 +70,43 @@ def jacobian(
     return result if several_out else result[0]
 
 
+def _check_strategy(create_graph: bool, strict: bool, vectorize: bool, strategy: str) -> None:
+    """Refuse what PyTorch refuses, though the loop here could do it."""
+    is_forward = strategy == "forward-mode"
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise error("jacobians.strategy")
+    if is_forward and create_graph:
+        raise error("jacobians.forward_graph")
+    if strict and (is_forward or vectorize):
+        raise error("jacobians.forward_strict" if is_forward else "jacobians.vectorized_strict")
+    if is_forward and not vectorize:
+        raise error("jacobians.forward_loop")
+
+
 def hessian(
-    func: Function, inputs: Tensors, create_graph: bool = False, strict: bool = False
+    func: Function,
+    inputs: Tensors,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
     """Return all second derivatives of a function with one number as its output.
 
     A tensor of shape ``(*input.shape, *input.shape)``; for a tuple of inputs a tuple of tuples.
+    ``vectorize`` and ``outer_jacobian_strategy`` are as in ``jacobian``.
     """
     several, xs = _as_tuple(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise error("jacobians.outer_strategy")
 
     def gradient(*xs: Tensor) -> tuple[Tensor, ...]:
         rows: tuple[Tensor, ...] = jacobian(_one_number(func, "hessian"), xs, create_graph=True)
         _require_grad("jacobians.gradient_constant", rows, strict)
         return tuple(row.reshape(x.shape) for row, x in zip(rows, xs, strict=True))
 
-    result = jacobian(gradient, xs, create_graph=create_graph, strict=strict)
+    options = create_graph, strict, vectorize, outer_jacobian_strategy
+    result = jacobian(gradient, xs, *options)
     return result if several else result[0][0]
 
 

@@ -41,7 +41,15 @@ def gradcheck(
     atol: float = 1e-5,
     rtol: float = 1e-3,
     raise_exception: bool = True,
+    nondet_tol: float = 0.0,
+    check_undefined_grad: bool = True,
+    check_grad_dtypes: bool = False,
+    check_batched_grad: bool = False,
+    check_batched_forward_grad: bool = False,
+    check_forward_ad: bool = False,
+    check_backward_ad: bool = True,
     fast_mode: bool = False,
+    masked: bool | None = None,
 ) -> bool:
     """Check the gradients of ``func`` by finite differences; return True if all are right.
 
@@ -59,6 +67,12 @@ def gradcheck(
         Raise GradcheckError, which shows both Jacobians, or return False.
     fast_mode : bool
         Changes nothing: the whole Jacobian is checked, where PyTorch takes one random direction.
+    nondet_tol, check_undefined_grad, masked
+        PyTorch's further checks, which are left out.
+    check_grad_dtypes, check_batched_grad, check_batched_forward_grad, check_forward_ad
+        NotImplementedError if one is True.
+    check_backward_ad : bool
+        NotImplementedError if it is False: nothing else is checked.
 
     Examples
     --------
@@ -67,6 +81,16 @@ def gradcheck(
     >>> gradcheck(lambda x: x.exp() * x, x)
     True
     """
+    further = {
+        "check_grad_dtypes": check_grad_dtypes,
+        "check_batched_grad": check_batched_grad,
+        "check_batched_forward_grad": check_batched_forward_grad,
+        "check_forward_ad": check_forward_ad,
+    }
+    for name in filter(further.__getitem__, further):
+        raise error("gradcheck.further", call=f"{name}=True")
+    if not check_backward_ad:
+        raise error("gradcheck.further", call="check_backward_ad=False")
     values = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     xs = _recorded(values)
     if not xs:
@@ -100,6 +124,11 @@ def gradgradcheck(
     As ``gradcheck``; ``grad_outputs`` is what flows into the outputs, by default random numbers
     from -1 to 1.
     """
+    for name in ("gen_non_contig_grad_outputs", "check_fwd_over_rev"):
+        if options.pop(name, False):
+            raise error("gradcheck.further", call=f"{name}=True")
+    if not options.pop("check_rev_over_rev", True):
+        raise error("gradcheck.further", call="check_rev_over_rev=False")
     values = (inputs,) if isinstance(inputs, Tensor) else tuple(inputs)
     with enable_grad():
         outs = _recorded(_as_tuple(func(*values)))

@@ -142,6 +142,7 @@ def tril_indices(
     device: Any = None,
 ) -> Tensor:
     """Return the rows and columns of the lower triangle of a matrix: shape (2, n)."""
+    dtypes.check_device(device)
     return _indices("tril_indices", np.tril_indices(row, offset, col), row, col, dtype)
 
 
@@ -155,4 +156,5 @@ def triu_indices(
     device: Any = None,
 ) -> Tensor:
     """Return the rows and columns of the upper triangle of a matrix: shape (2, n)."""
+    dtypes.check_device(device)
     return _indices("triu_indices", np.triu_indices(row, offset, col), row, col, dtype)

@@ -66,7 +66,7 @@ _full_like = like(creation.full, "full_like")
 
 def as_tensor(data: Any, dtype: dtypes.dtype | None = None, device: Any = None) -> Tensor:
     """Return data as a tensor: a tensor itself, the memory of an array, a copy of anything else."""
-    dtypes.device(device or "cpu")
+    dtypes.check_device(device)
     if isinstance(data, Tensor):
         return data if dtype is None else data.to(dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.numpy == data.dtype):

@@ -375,9 +375,8 @@ class Storage:
             elif isinstance(arg, Storage):
                 dtype = dtypes.from_numpy_dtype(arg._array.dtype)
             elif arg is not None:
-                dtypes.device(arg)
-        if device is not None:
-            dtypes.device(device)
+                dtypes.check_device(arg)
+        dtypes.check_device(device)
         target = self._array.dtype if dtype is None else dtypes.as_dtype(dtype, "to").numpy
         if target == self._array.dtype and not copy:
             return self
@@ -386,7 +385,7 @@ class Storage:
 
     def cuda(self: Own, device: Any = None, non_blocking: Any = False) -> Own:
         """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""
-        raise error("dtypes.cuda")
+        raise error("dtypes.cuda", name="CUDA")
 
     def type(self: Any, dtype: Any = None) -> Any:
         """Convert to a dtype; without one, return the name of the tensor's type."""

@@ -85,6 +85,34 @@ class _ConvNd(Weighted):
         text += "" if self.bias is not None else ", bias=False"
         return text if self.padding_mode == "zeros" else f"{text}, padding_mode={self.padding_mode}"
 
+    def _output_padding(self, input: Tensor, output_size: Any) -> Shape:
+        """Return the own ``output_padding``, or what it has to be for a size of the output."""
+        if output_size is None:
+            return self.output_padding
+        before = 2 if input.ndim == self._rank + 2 else 1
+        sizes = output_size
+        if len(sizes) == before + self._rank:
+            sizes = sizes[before:]
+        if len(sizes) != self._rank:
+            raise error(
+                "nn.output_size_count",
+                rank=self._rank,
+                dims=input.ndim,
+                all=before + self._rank,
+                count=len(sizes),
+            )
+        padding: Any = self.padding  # a word only of those that are not transposed
+        numbers = self.stride, padding, self.dilation, self.kernel_size
+        least = [
+            (n - 1) * s - 2 * p + d * (k - 1) + 1
+            for n, s, p, d, k in zip(input.shape[before:], *numbers, strict=True)
+        ]
+        most = [size + s - 1 for size, s in zip(least, self.stride, strict=True)]
+        if any(not a <= size <= b for size, a, b in zip(sizes, least, most, strict=True)):
+            own = input.shape[2:]
+            raise error("nn.output_size", size=sizes, least=least, most=most, input=own)
+        return tuple(size - a for size, a in zip(sizes, least, strict=True))
+
     def _bordered(self, input: Tensor) -> tuple[Tensor, Any]:
         """Return the input, padded if that is not by zeros, and the padding that is left to do."""
         if self.padding_mode == "zeros" or self.padding == "valid":
@@ -188,10 +216,11 @@ class ConvTranspose1d(_ConvNd):
         numbers = kernel_size, stride, padding, dilation, output_padding, groups
         super().__init__(in_channels, out_channels, *numbers, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Spread the input out."""
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Spread the input out: to ``output_size``, if ``output_padding`` can make it so large."""
         padding: Any = self.padding
-        options = self.stride, padding, self.output_padding, self.groups, self.dilation
+        more = self._output_padding(input, output_size)
+        options = self.stride, padding, more, self.groups, self.dilation
         return F.conv_transpose1d(input, self.weight, self.bias, *options)
 
 
@@ -223,8 +252,9 @@ class ConvTranspose2d(_ConvNd):
         numbers = kernel_size, stride, padding, dilation, output_padding, groups
         super().__init__(in_channels, out_channels, *numbers, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Tensor) -> Tensor:
-        """Spread the input out."""
+    def forward(self, input: Tensor, output_size: Any = None) -> Tensor:
+        """Spread the input out: to ``output_size``, if ``output_padding`` can make it so large."""
         padding: Any = self.padding
-        options = self.stride, padding, self.output_padding, self.groups, self.dilation
+        more = self._output_padding(input, output_size)
+        options = self.stride, padding, more, self.groups, self.dilation
         return F.conv_transpose2d(input, self.weight, self.bias, *options)

@@ -173,9 +173,15 @@ class Module(State):
             if child is not None:
                 yield from child._walk(f"{prefix}.{name}" if prefix else name)
 
-    def named_modules(self, *, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """Yield (path, module) for the module itself, its children, theirs, and so on."""
-        return _once(self._walk(prefix))
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """Yield (path, module) for the module itself, its children, theirs, and so on.
+
+        Without ``remove_duplicate``, what is there under several names comes as often, here and
+        below. Modules in ``memo`` are left out, and those that come are added to it.
+        """
+        return _once(self._walk(prefix), remove_duplicate, memo)
 
     def get_submodule(self, target: str) -> Module:
         """Return the module with this path, such as ``"layers.0"``; AttributeError if none."""
@@ -210,9 +216,10 @@ class Module(State):
             raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
         return module, name, getattr(module, name)
 
-    def modules(self) -> Iterator[Module]:
+    def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """Yield the module itself, its children, theirs, and so on."""
-        return (module for _, module in self.named_modules())
+        named = self.named_modules(remove_duplicate=remove_duplicate)
+        return (module for _, module in named)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Yield (name, module) for the own modules."""
@@ -223,30 +230,37 @@ class Module(State):
         return (child for _, child in self.named_children())
 
     def named_parameters(
-        self, prefix: str = "", recurse: bool = True
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
         """Yield (path, parameter) for everything to train; with ``recurse``, in all modules."""
-        return self._named("_parameters", prefix, recurse)
+        return self._named("_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         """Yield everything to train."""
         return (param for _, param in self.named_parameters(recurse=recurse))
 
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
         """Yield (path, tensor) for the buffers; with ``recurse``, those of all modules."""
-        return self._named("_buffers", prefix, recurse)
+        return self._named("_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """Yield the buffers."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
-    def _named(self, kind: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Any]]:
-        modules = self.named_modules(prefix=prefix) if recurse else [(prefix, self)]
-        return _once(
+    def _named(
+        self, kind: str, prefix: str, recurse: bool, remove_duplicate: bool
+    ) -> Iterator[tuple[str, Any]]:
+        modules: Iterable[tuple[str, Module]] = [(prefix, self)]
+        if recurse:
+            modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
+        pairs = (
             (f"{path}.{name}" if path else name, value)
             for path, module in modules
             for name, value in module.__dict__[kind].items()
         )
+        return _once(pairs, remove_duplicate)
 
     # -- changing all of it --------------------------------------------------------------------
 
@@ -282,7 +296,7 @@ class Module(State):
 
     def cuda(self, device: Any = None) -> Self:
         """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""
-        raise error("dtypes.cuda")
+        raise error("dtypes.cuda", name="CUDA")
 
     def cpu(self) -> Self:
         """Return the module itself: there is nothing but the CPU."""
@@ -420,10 +434,13 @@ def _converted(tensor: Any, convert: Callable[[Tensor], Tensor]) -> Any:
     return tensor
 
 
-def _once(pairs: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, Any]]:
-    """Leave out None, and what is there under a second name."""
-    seen = set()
+def _once(
+    pairs: Iterable[tuple[str, Any]], remove_duplicate: bool = True, memo: set[Any] | None = None
+) -> Iterator[tuple[str, Any]]:
+    """Leave out None, and with ``remove_duplicate`` what is there under a second name."""
+    seen = set() if memo is None else memo
     for name, value in pairs:
         if value is not None and value not in seen:
-            seen.add(value)
+            if remove_duplicate:
+                seen.add(value)
             yield name, value

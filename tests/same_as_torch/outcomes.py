@@ -36,12 +36,13 @@ def run(torch: Any, program: str) -> Run:
     Run - with the kit's and PyTorch's module names made equal.
     """
     text, error = io.StringIO(), None
+    code = compile(program, "<program>", "exec")  # of a slip in it, both would say the same
     if not is_kit(torch):
         torch.set_warn_always(True)  # not only the first time in a process
     with warnings.catch_warnings(record=True) as caught, contextlib.redirect_stdout(text):
         warnings.simplefilter("always")
         try:
-            exec(compile(program, "<program>", "exec"), {"torch": torch, "np": np})
+            exec(code, {"torch": torch, "np": np})
         except Exception as raised:  # the class and the words are what is compared
             error = raised
     first, _, rest = str(error).partition("\n")

@@ -9,6 +9,93 @@ torch = require_torch()
 pytestmark = pytest.mark.parity
 
 PROGRAMS = {
+    "a device is named before it is used": """
+        names = "cuda", "cuda:1", "mps", "cpu:0", "meta", "cpu", torch.device("cuda", 2)
+        print(*[torch.device(name) for name in names], repr(torch.device("cuda", 1)))
+        print(torch.device("cpu:0") == torch.device("cpu"), torch.device("cuda:0").index)
+        print(len({torch.device("cuda"), torch.device("cuda"), torch.device("cuda:0")}))
+        print(torch.ones(2).to("cpu:0").device, torch.ones(2, device="cpu:1").device)
+        gpu = torch.device("cuda:1")
+        uses = [
+            lambda: torch.ones(2, device=gpu), lambda: torch.ones(2).to(gpu),
+            lambda: torch.nn.Linear(1, 1).to(gpu), lambda: torch.randperm(3, device="cuda"),
+            lambda: torch.tril_indices(2, 2, device="cuda"), lambda: torch.ones(2).to("mps"),
+            lambda: torch.device("cuda:x"), lambda: torch.device("cuda:01"),
+            lambda: torch.device(0), lambda: torch.ones(2).to(0),
+        ]
+        for use in uses:
+            try:
+                use()
+            except Exception as raised:
+                print(type(raised).__name__, str(raised).splitlines()[0])
+    """,
+    "what was saved on a GPU is loaded": """
+        import io
+        places = None, "cpu", torch.device("cpu"), lambda storage, loc: storage, {"cuda:0": "cpu"}
+        for place in places:
+            file = io.BytesIO()
+            torch.save({"x": torch.arange(3)}, file)
+            file.seek(0)
+            print(torch.load(file, map_location=place))
+    """,
+    "what a model has under several names": """
+        nn = torch.nn
+        shared = nn.Linear(2, 2)
+        model = nn.Sequential(shared, nn.BatchNorm1d(2), shared)
+        for once in (True, False):
+            print([name for name, _ in model.named_parameters(remove_duplicate=once)])
+            print([name for name, _ in model.named_buffers("net", True, once)])
+            print([name for name, _ in model.named_modules(remove_duplicate=once)])
+        memo = {shared}
+        print([name for name, _ in model.named_modules(memo, "net")], len(memo))
+    """,
+    "a Jacobian that need not be fast": """
+        jacobian, hessian = torch.autograd.functional.jacobian, torch.autograd.functional.hessian
+        x = torch.tensor([1.0, 2.0])
+        square = lambda x: x**2 * x.sum()
+        forward = {"vectorize": True, "strategy": "forward-mode"}
+        print(jacobian(square, x, vectorize=True))
+        print(hessian(lambda x: square(x).sum(), x, vectorize=True))
+        refused = [
+            {"strategy": "x"}, {"strategy": "forward-mode"}, {"strict": True, "vectorize": True},
+            {**forward, "create_graph": True}, {**forward, "strict": True},
+        ]
+        for options in refused:
+            try:
+                jacobian(square, x, **options)
+            except Exception as raised:
+                print(type(raised).__name__, str(raised).splitlines()[0])
+        print(torch.func.jacrev(square, chunk_size=1)(x))
+        torch.func.jacrev(square, chunk_size=0)
+    """,
+    "a check of gradients with all its options": """
+        x = torch.tensor([1.0, 2.0], dtype=torch.float64, requires_grad=True)
+        off = {"check_batched_grad": False, "check_grad_dtypes": False, "nondet_tol": 1e-8}
+        print(torch.autograd.gradcheck(torch.sin, x, check_undefined_grad=False, **off))
+        print(torch.autograd.gradgradcheck(torch.sin, x, gen_non_contig_grad_outputs=False, **off))
+    """,
+    "sequences come back with their lengths": """
+        rnn = torch.nn.utils.rnn
+        sequences = [torch.arange(3.0), torch.arange(2.0), torch.arange(1.0)]
+        padded, lengths = rnn.pad_sequence(sequences), torch.tensor([3, 2, 1])
+        print(rnn.unpad_sequence(padded, lengths))
+        print(padded.shape, rnn.unpad_sequence(padded, lengths, batch_first=True))
+        packed = rnn.pack_sequence(sequences)
+        print(rnn.unpack_sequence(packed), packed.to(torch.float64).data.dtype, packed.is_cuda)
+        print(packed.to("cpu") is packed, packed.cpu() is packed, packed.double().data)
+    """,
+    "a transposed convolution makes the size that was": """
+        torch.manual_seed(0)
+        down = torch.nn.Conv2d(2, 2, 3, stride=2, padding=1)
+        up, x = torch.nn.ConvTranspose2d(2, 2, 3, stride=2, padding=1), torch.randn(1, 2, 8, 7)
+        print(up(down(x), output_size=x.size()).shape, up(down(x)[0], output_size=(7, 8)).shape)
+        print(torch.nn.ConvTranspose1d(2, 2, 3, stride=2)(x[0, :, 0], output_size=[16]).shape)
+        for size in (torch.Size([9, 9]), [1, 2, 9, 9], (8,)):
+            try:
+                up(down(x), output_size=size)
+            except Exception as raised:
+                print(type(raised).__name__, str(raised).splitlines()[0])
+    """,
     "rows of an embedding are shortened": """
         torch.manual_seed(0)
         table = torch.nn.Embedding(4, 3, max_norm=1.0)

@@ -14,14 +14,15 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
-from autodiff_kit.creation import full, tensor
+from autodiff_kit.creation import arange, full, tensor
+from autodiff_kit.dtypes import float32, float64
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import check_list
 from autodiff_kit.outside import absent
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["PackedSequence", "pack_padded_sequence", "pack_sequence", "pad_packed_sequence"]
-__all__ += ["pad_sequence"]
+__all__ += ["pad_sequence", "unpack_sequence", "unpad_sequence"]
 
 
 class PackedSequence(NamedTuple):
@@ -41,6 +42,32 @@ class PackedSequence(NamedTuple):
     batch_sizes: Tensor
     sorted_indices: Tensor | None = None
     unsorted_indices: Tensor | None = None
+
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Convert the data; arguments are those of ``Tensor.to``."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else self._replace(data=data)
+
+    def cpu(self) -> PackedSequence:
+        """Return the sequences themselves: there is nothing but the CPU."""
+        return self
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Refuse, as PyTorch without CUDA does: the kit uses no GPU."""
+        return self.to(device="cuda")
+
+    def double(self) -> PackedSequence:
+        """Convert the data to float64."""
+        return self.to(float64)
+
+    def float(self) -> PackedSequence:
+        """Convert the data to float32."""
+        return self.to(float32)
+
+    @property
+    def is_cuda(self) -> bool:
+        """False: the kit uses no GPU."""
+        return self.data.is_cuda
 
 
 def pad_sequence(
@@ -138,6 +165,25 @@ def pad_packed_sequence(
         padded = padded.index_select(0 if batch_first else 1, sequence.unsorted_indices)
         lengths = lengths[sequence.unsorted_indices]
     return padded, lengths
+
+
+def unpad_sequence(
+    padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False
+) -> list[Tensor]:
+    """Return padded sequences as a list of tensors of their own lengths.
+
+    As in PyTorch, sequences that are not ``batch_first`` are transposed in place.
+    """
+    if not batch_first:
+        padded_sequences.transpose_(0, 1)
+    places = arange(padded_sequences.shape[1])
+    pairs = zip(padded_sequences, lengths, strict=True)
+    return [sequence[places < length] for sequence, length in pairs]
+
+
+def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
+    """Return packed sequences as a list of tensors of their own lengths."""
+    return unpad_sequence(*pad_packed_sequence(packed_sequences, True), batch_first=True)
 
 
 def __getattr__(name: str) -> Any:

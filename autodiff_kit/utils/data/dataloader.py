@@ -100,8 +100,9 @@ class DataLoader(Generic[Batch]):
     generator : Generator, optional
         Where random orders come from.
 
-    ``pin_memory``, ``timeout``, ``worker_init_fn``, ``prefetch_factor`` and ``persistent_workers``,
-    which are about speed, change nothing. ValueError if arguments exclude each other.
+    ``pin_memory``, ``timeout``, ``worker_init_fn``, ``multiprocessing_context``,
+    ``prefetch_factor``, ``persistent_workers``, ``pin_memory_device`` and ``in_order``, which are
+    about other processes and speed, change nothing. ValueError if arguments exclude each other.
     """
 
     def __init__(
@@ -117,10 +118,13 @@ class DataLoader(Generic[Batch]):
         drop_last: bool = False,
         timeout: float = 0,
         worker_init_fn: Callable[[int], None] | None = None,
-        *,
+        multiprocessing_context: Any = None,
         generator: Generator | None = None,
+        *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
         if num_workers < 0:
             raise error("loading.num_workers")
