@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 import autodiff_kit
-from tests.fuzz.running import Difference, names_in, torch
+from tests.fuzz.running import Difference, bring_up_to_date, names_in, torch
 
 __all__ = ["REASONS", "reason_for"]
 
@@ -52,6 +52,7 @@ def _reads_what_it_writes(lines: list[str]) -> bool:
             by_index = re.search(r"index_|scatter_", line) is not None
             if operands is not None and _overlap(*operands.groups(), by_index, names):
                 return True
+        bring_up_to_date(line, names)
         with contextlib.suppress(Exception):
             exec(line, names)
     return False
@@ -85,6 +86,7 @@ def _names_after(lines: list[str], package: Any = torch) -> dict[str, Any]:
     package.manual_seed(0)
     with package.set_grad_enabled(True):
         for line in lines:
+            bring_up_to_date(line, names)
             with contextlib.suppress(Exception):
                 exec(line, names)
     return names

@@ -25,7 +25,8 @@ from autodiff_kit.core.observer import Observer
 from tests.fuzz.writing import PRELUDE, Writer
 from tests.parity import require_torch
 
-__all__ = ["ENDING", "KINDS", "Difference", "Run", "names_in", "replay", "run_seed"]
+__all__ = ["ENDING", "KINDS", "Difference", "Run"]
+__all__ += ["bring_up_to_date", "names_in", "replay", "run_seed"]
 
 torch = require_torch()
 importlib.import_module("torch.utils.checkpoint")
@@ -79,6 +80,15 @@ def names_in(package: Any) -> dict[str, Any]:
     return names
 
 
+def bring_up_to_date(line: str, *namespaces: dict[str, Any]) -> None:
+    """Read grad_fn before a hook is registered on a view: PyTorch may crash; see known.py."""
+    if "hook(" in line:
+        for names in namespaces:
+            for tensor in _tensors([names.get(name) for name in _words(line)]):
+                with contextlib.suppress(RuntimeError):
+                    _ = tensor.grad_fn
+
+
 class Run:
     """A program under way in both packages.
 
@@ -128,8 +138,7 @@ class Run:
         self._line = line
         if "float()" in line or "float32" in line:
             self._coarsest = min(self._coarsest, 4)
-        if "hook(" in line:
-            self._refresh(line)
+        bring_up_to_date(line, self.real, self.kit)
         used = [self.real.get(name) for name in _words(line)]
         self._reason = "odd inference tensor" if any(map(_is_odd, _tensors(used))) else ""
         if "grad_fn." in line:
@@ -148,6 +157,7 @@ class Run:
             self._prints_of_rules |= {line[0]} if "a rule's" in nodes else set()
         carries = "grad(" in line or "backward(" in line
         if carries and any(map(_loses_its_output, self._retained)):
+            self.lines.pop()
             self.over = True  # PyTorch crashes: see known.py
             return
         by_inference = any(value.is_inference() for value in _tensors(used))
@@ -229,13 +239,6 @@ class Run:
                 or (_has_grad(value) and _mark(value.grad, "is_shared_there"))
             )
         ]
-
-    def _refresh(self, line: str) -> None:
-        """Read grad_fn before hooks: PyTorch crashes at a view whose base was changed since."""
-        for name in _words(line):
-            for tensor in _tensors((self.real.get(name), self.kit.get(name))):
-                with contextlib.suppress(RuntimeError):
-                    _ = tensor.grad_fn
 
     def finish(self) -> None:
         """Compare all variables, and what hooks have noted."""
