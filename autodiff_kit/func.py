@@ -15,6 +15,7 @@ from autodiff_kit.autograd import grad as gradients
 from autodiff_kit.autograd.grad_mode import is_grad_enabled
 from autodiff_kit.core.base import INFERENCE
 from autodiff_kit.core.mode import local, recording
+from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
@@ -26,7 +27,7 @@ from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.random import Generator, draws_observed
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.trees import Tree, form_of, leaves_of, map_leaves, structure_of, tree_like
-from autodiff_kit.views import require_grad
+from autodiff_kit.views import marked, require_grad
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp"]
 __all__ += ["linearize", "stack_module_state", "vjp", "vmap"]
@@ -57,14 +58,26 @@ def _recordable(x: Any) -> Any:
 
 
 class _Call:
-    """A call of a function on fresh tensors, with respect to which it can be differentiated."""
+    """A call of a function on fresh tensors, with respect to which it can be differentiated.
 
-    def __init__(self, func: Function, args: Any, kwargs: Any, argnums: Any, has_aux: bool) -> None:
+    ``is_forward``: PyTorch computes the derivative along with the function, not backwards.
+    """
+
+    def __init__(
+        self,
+        func: Function,
+        args: Any,
+        kwargs: Any,
+        argnums: Any,
+        has_aux: bool,
+        *,
+        is_forward: bool = False,
+    ) -> None:
         numbers = [argnums] if isinstance(argnums, int) else [*argnums]
         numbers = [n + len(args) if n < 0 else n for n in numbers]
         if any(not 0 <= n < len(args) for n in numbers):
             raise error("func.argnums", argnums=argnums, count=len(args))
-        self._is_recorded = is_grad_enabled()
+        self._is_recorded, self._is_forward = is_grad_enabled(), is_forward
         self._own: set[Any] = set()
         with recording():
             args = [map_leaves(self._fresh, a) if i in numbers else a for i, a in enumerate(args)]
@@ -84,6 +97,8 @@ class _Call:
         """Return a new tensor: what the function has captured of the same name is a constant."""
         if not isinstance(x, Tensor):
             raise error("func.argument", kind=type(x))
+        # It must not be saved for what is differentiated outside of this call.
+        is_kept = x._changes is INFERENCE and self._is_recorded and not self._is_forward
         x = _recordable(x)
         if isinstance(x._node, Nowhere):
             x = x.clone()  # of a view without a history, which leads nowhere
@@ -92,6 +107,8 @@ class _Call:
             require_grad(x, True, "floating point")
         if x.is_leaf:
             self._own.add(x)
+            if is_kept:
+                x._array = marked(share(x))
         return x
 
     def grad(self, outs: Any, cotangents: Any = None, inputs: Any = None) -> list[Tensor]:
@@ -190,7 +207,7 @@ class _Forward:
     """
 
     def __init__(self, func: Function, args: Any, kwargs: Any, argnums: Any, has_aux: bool) -> None:
-        self.call = call = _Call(func, args, kwargs, argnums, has_aux)
+        self.call = call = _Call(func, args, kwargs, argnums, has_aux, is_forward=True)
         for out in call.outs:
             if not isinstance(out, Tensor):
                 raise error("func.forward_result", kind=type(out))

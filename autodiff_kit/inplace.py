@@ -339,12 +339,13 @@ def as_it_was(tensor: TensorBase) -> Any:
 def without_hooks(tensor: TensorBase, node: Node | None) -> Node | None:
     """Return the history of a tensor that is changed in place, whose node is this one.
 
-    Hooks at views belong to the gradients of these as they were, which the change replaces.
+    Hooks at views belong to the gradients of these as they were, which the change replaces. And
+    where no element flows back, PyTorch's node of a view, not that of a change, cuts the history.
     """
     base = tensor._base
-    if base is None or not _is_hooked(node, base._node):
+    if base is None or (tensor._array.size and not _is_hooked(node, base._node)):
         return node
-    return None if base._node is None else seen_through(base, tensor)
+    return None if base._node is None else seen_through(base, tensor, is_operand=True)
 
 
 def _is_hooked(node: Node | None, until: Node | None) -> bool:

@@ -253,10 +253,10 @@ def refusal_of_view(view: TensorBase, node: Any, what: str) -> Exception:
     return error(f"inplace.kind_{kind}", output=output)
 
 
-def seen_through(base: TensorBase, view: TensorBase) -> Any:
+def seen_through(base: TensorBase, view: TensorBase, *, is_operand: bool = False) -> Any:
     """Return the node of a view whose base has the history that it has now, or none."""
     whole = wrap(base._array, Nowhere(base) if base._node is None else base._node)
-    part = ops.pick(whole, positions=positions(base, view))
+    part = ops.pick(whole, positions=positions(base, view), is_operand=is_operand)
     return part._node
 
 

@@ -23,7 +23,7 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.node_hooks import OpOfOneNode, Visit, current_task
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op, Params, Value
-from autodiff_kit.core.shown import as_grad_fn
+from autodiff_kit.core.shown import as_grad_fn, same_leaf, saving_order
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.outside import absent
@@ -112,14 +112,17 @@ class Packed:
     """Stands where a node would have a saved array.
 
     ``is_output`` says whether the tensor has the node that saves it: then it must not be kept
-    itself, or they would hold each other.
+    itself, or they would hold each other. ``converted_to`` is the dtype to which the rules want it
+    converted, as forward did.
     """
 
-    __slots__ = ("dtype", "nbytes", "packed", "shape", "unpack")
+    __slots__ = ("converted_to", "dtype", "nbytes", "packed", "shape", "unpack")
 
-    def __init__(self, hooks: Hooks, tensor: Tensor, is_output: bool = False) -> None:
+    def __init__(
+        self, hooks: Hooks, tensor: Tensor, is_output: bool = False, converted_to: Any = None
+    ) -> None:
         pack, self.unpack = hooks
-        array, version = tensor._array, tensor._version
+        array, version, self.converted_to = tensor._array, tensor._version, converted_to
         self.shape, self.dtype, self.nbytes = array.shape, array.dtype, array.nbytes
         with no_grad(), installed(None):
             self.packed = pack(tensor)
@@ -129,7 +132,12 @@ class Packed:
             self.packed = wrap(array)
 
     def array(self) -> Value:
-        """Return the value; ask the learner's ``unpack_hook`` for it."""
+        """Return the value as the rules want it."""
+        array = self.unpacked()
+        return array if self.converted_to is None else array.astype(self.converted_to)
+
+    def unpacked(self) -> Value:
+        """Return what the learner's ``unpack_hook`` makes of what was packed."""
         observer = local.mode.observer
         with installed(None if observer is None else observer.unpacking(self)):
             tensor = self.unpack(self.packed)
@@ -138,12 +146,15 @@ class Packed:
         return tensor._array
 
 
-def _unpacked(values: Any) -> tuple[Value, Value, Value, tuple[Any, ...]]:
-    """Return (out, x, y, rest) with nothing packed; in PyTorch's order, from y on."""
-    out, x, y, rest = values
-    y, x = (v.array() if isinstance(v, Packed) else v for v in (y, x))
-    rest = tuple(v.array() if isinstance(v, Packed) else v for v in rest)
-    return out.array() if isinstance(out, Packed) else out, x, y, rest
+def _unpacked(op: Op, values: Any) -> tuple[Value, Value, Value, tuple[Any, ...]]:
+    """Return (out, x, y, rest) with nothing packed."""
+    *slots, rest = values
+    slots += rest
+    for which in saving_order(op):
+        if isinstance(slots[which], Packed):
+            slots[which] = slots[which].array()
+    out, x, y, *rest = slots
+    return out, x, y, tuple(rest)
 
 
 def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
@@ -152,7 +163,7 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
 
     def unpacking(rule: Callable[..., Value]) -> Callable[..., Value]:
         def unpack_first(g: Value, *values: Any) -> Value:
-            unpacked = visit.once(g, lambda: _unpacked(values))
+            unpacked = visit.once(g, lambda: _unpacked(op, values))
             return None if g is None else rule(g, *unpacked)
 
         return unpack_first
@@ -162,7 +173,7 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
 
 
 def _unpacked_of(node: Node) -> Any:
-    return _unpacked((node.out, node.x, node.y, node.rest))
+    return _unpacked(node.op, (node.out, node.x, node.y, node.rest))
 
 
 class _Packer(Observer):
@@ -176,23 +187,25 @@ class _Packer(Observer):
             return  # Functions pack by themselves
         node = node.whole
         inputs_by_id = {id(t._array): t for t in inputs if isinstance(t, Tensor)}
-
-        def pack(value: Value, edge: Node | None, is_output: bool = False) -> Any:
-            if not isinstance(value, ARRAYS):
-                return value
-            tensor = inputs_by_id.get(id(value))
-            return Packed(hooks, wrap(value, edge) if tensor is None else tensor, is_output)
-
-        node.y, node.x = pack(node.y, node.edge1), pack(node.x, node.edge0)
-        makers = node.makers()
-        tensors = {*op.inputs, *op.by_products}
-        node.rest = tuple(
-            pack(value, makers.get(name), name in op.by_products) if name in tensors else value
-            for name, value in zip(op.rest, node.rest, strict=False)
-        )
-        if isinstance(node.out, ARRAYS):
-            node.out = Packed(hooks, wrap(node.out, node), is_output=True)
-        if any(isinstance(value, Packed) for value in (node.out, node.x, node.y, *node.rest)):
+        originals, results = node.originals(), ("out", *op.by_products)
+        names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
+        slots = [node.out, node.x, node.y, *node.rest[: len(op.rest)]]
+        for which in saving_order(op):
+            name, value = names[which], slots[which]
+            if not isinstance(value, ARRAYS) or name not in (*results, *op.inputs):
+                continue
+            if name in originals:  # that is what PyTorch saves
+                tensor = same_leaf(wrap(originals[name], node.maker_of(name)))
+                slots[which] = Packed(hooks, tensor, converted_to=value.dtype)
+                continue
+            is_output = name in results
+            maker = node if which == 0 else node.maker_of(name)
+            given = None if is_output else inputs_by_id.get(id(value))
+            tensor = wrap(value, maker) if given is None else given
+            slots[which] = Packed(hooks, tensor, is_output)
+        node.out, node.x, node.y, *rest = slots
+        node.rest = tuple(rest)
+        if any(isinstance(value, Packed) for value in slots):
             node.op = _packed(op, (node.edge0, node.edge1, *node.more))
 
 

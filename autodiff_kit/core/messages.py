@@ -36,11 +36,10 @@ def released_message(node: Any) -> str:
 def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
     """Return the text for a saved tensor that was modified in place: out, x, y or one of rest."""
     op = node.op
-    names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
-    name = names[which] if which < len(names) else ""  # what was converted for the op
+    name = node._name_of(which)
     is_of_view = type(node).__name__ == "ChangeOfView" and not which and node.has_view_node()
     is_output = which == 0 or (op.several and name in op.results)
-    maker = node if is_output else dict(node.edges()).get(name)
+    maker = node if is_output else node.maker_of(name)
     output_nr = op.results.index(name) if is_output else 0  # PyTorch notes it of outputs alone
     origin = maker.name() if maker is not None and maker.op.name != "accumulate_grad" else ""
     is_leaf = maker is not None and maker.op.name == "accumulate_grad" and maker.shown is not None

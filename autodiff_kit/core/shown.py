@@ -10,17 +10,15 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from autodiff_kit.core.base import wrap
+from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.node_hooks import NodeHooks
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op, Value
-from autodiff_kit.core.versions import changes_of, check_input
+from autodiff_kit.core.versions import changes_of, what_became_of
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import Namespace
 
-__all__ = ["Shown", "as_grad_fn"]
+__all__ = ["Shown", "as_grad_fn", "same_leaf", "saving_order"]
 
 # PyTorch's names of what is saved, where an op does not say otherwise.
 _SAVED_AS = {"x": "self", "y": "other", "out": "result"}
@@ -30,6 +28,7 @@ _NOT_SHOWN = (
     "_strides",
     "tensors_shape",
     "repeats",
+    "is_operand",
 )  # saved for rules, but PyTorch has no _saved_ of them
 _classes: dict[tuple[str, Any], Any] = {}
 _seen: set[str] = set()  # the names of the ops whose nodes have been looked at
@@ -80,6 +79,14 @@ class Shown(NodeHooks):
             or (name in self.op.rules and not (self.op.is_refused and edge is None))
         )
 
+    def maker_of(self: Any, name: str) -> Any:
+        """Return the node that made what is saved under a name, before any conversion for the op.
+
+        None where that has no history.
+        """
+        maker = _unpromoted(self.makers().get(name))
+        return maker and maker.live_node
+
     def saved(self: Any) -> dict[str, Value]:
         """Return the arrays and numbers kept for the rules, by name; empty after the release."""
         if self.out is RELEASED:
@@ -128,7 +135,10 @@ class Shown(NodeHooks):
             for array in getattr(value, "sources", (value,)):  # of indices, what they were made of
                 changes = changes_of(array)
                 if changes is not None and array is value:
-                    is_detached = check_input(self, which, value, changes, self._is_output(which))
+                    is_output = self._is_output(which)
+                    new, is_detached = what_became_of(value, self.number, changes, is_output)
+                    if new is not value:
+                        self._put(which, new)
                     if is_detached and not self._was_leaf(which):
                         changed.append((which, array, None))
                         break
@@ -178,7 +188,7 @@ class Shown(NodeHooks):
     def _was_leaf(self: Any, which: int) -> bool:
         """Return whether a leaf was saved: what becomes of it later is no matter if detached."""
         name = self._name_of(which)
-        edge = dict(self.edges()).get(name)
+        edge = _unpromoted(dict(self.edges()).get(name))
         return name in self.op.rules and (edge is None or edge.op is ACCUMULATE)
 
     def _turn(self: Any, which: int) -> tuple[bool, str]:
@@ -190,7 +200,24 @@ class Shown(NodeHooks):
 
     def _name_of(self: Any, which: int) -> str:
         op = self.op
-        return ("out", *(*op.inputs, "", "")[:2], *op.rest, *["~"] * len(self.rest))[which]
+        return ("out", *(*op.inputs, "", "")[:2], *op.rest, *op.inputs)[which]
+
+    def originals(self: Any) -> dict[str, Any]:
+        """Return the arrays from which saved inputs were converted, by name."""
+        pairs = zip(self.op.inputs, self.rest[len(self.op.rest) :], strict=False)
+        return {name: array for name, array in pairs if array is not None}
+
+    def _put(self: Any, which: int, value: Any) -> None:
+        """Save another array in place of one; what was converted from that is converted anew."""
+        op = self.op
+        if which < 3:
+            setattr(self, ("out", "x", "y")[which], value)
+            return
+        self.rest = (*self.rest[: which - 3], value, *self.rest[which - 2 :])
+        if which >= 3 + len(op.rest):
+            slot = ("out", *(*op.inputs, "", "")[:2], *op.rest).index(self._name_of(which))
+            dtype = (self.out, self.x, self.y, *self.rest)[slot].dtype
+            self._put(slot, value.astype(dtype)[()])
 
 
 def _messages() -> Any:
@@ -206,6 +233,17 @@ def _reads(op: Op, wrt: str) -> tuple[str, ...]:
 
 def _unpromoted(edge: Any) -> Any:
     return edge.edge0 if edge is not None and edge.op.name == "promote" else edge
+
+
+def saving_order(op: Op) -> list[int]:
+    """Return in which order PyTorch saves, and looks at, what the slots of a node hold.
+
+    Those are counted: output, first and second input, rest. Inputs come by their names, then
+    results.
+    """
+    names = enumerate(("out", *(*op.inputs, "", "")[:2], *op.rest))
+    turns = {w: (name in ("out", *op.by_products), _saved_as(op, name)) for w, name in names}
+    return sorted(turns, key=turns.__getitem__)
 
 
 def _saved_as(op: Op, name: str) -> str:
@@ -230,7 +268,7 @@ def _saved_attribute(attribute: str, node: Any) -> Any:
     None if this op can save it, but was not asked to: no rule in use reads it.
     """
     op = node.op
-    names = ("out", *op.inputs[:2], *op.rest)
+    names = ("out", *(*op.inputs, "", "")[:2], *op.rest)
     own = [name for name in names if f"_saved_{_saved_as(op, name)}" == attribute]
     if not own:
         raise AttributeError(f"'{op.node_name}' object has no attribute '{attribute}'")
@@ -239,16 +277,16 @@ def _saved_attribute(attribute: str, node: Any) -> Any:
     for which, array, changes in node._changed():
         if changes is not None and node._name_of(which) == own[0]:
             raise RuntimeError(_messages().changed_message(node, which, array, changes))
-    out, x, y, rest = node.rebuild()
-    values = {"out": out, **dict(zip(op.inputs, (x, y), strict=False))}
-    values |= dict(zip(op.rest, rest, strict=False))
-    value = values[own[0]]
-    if own[0] in op.inputs and isinstance(value, int | float):
-        value = result_dtype(value).type(value)
-    return wrap(value) if isinstance(value, np.ndarray | np.generic) else _same_leaf(value)
+    name = own[0]
+    value = (node.out, node.x, node.y, *node.rest)[names.index(name)]
+    value = value.unpacked() if hasattr(value, "unpacked") else node.originals().get(name, value)
+    if not isinstance(value, ARRAYS):
+        is_input = name in op.inputs and isinstance(value, int | float)
+        return wrap(result_dtype(value).type(value)) if is_input else value
+    return same_leaf(wrap(value, node if name == "out" else node.maker_of(name)))
 
 
-def _same_leaf(value: Any) -> Any:
+def same_leaf(value: Any) -> Any:
     """Return the learner's own leaf instead of another tensor with its memory."""
     leaf = getattr(getattr(value, "_node", None), "variable", None)
     return leaf if leaf is not None and leaf._array is value._array else value

@@ -19,9 +19,9 @@ import numpy as np
 
 from autodiff_kit.core.base import TensorBase, last_change, next_number
 
-__all__ = ["Changes", "array_of", "changes_of", "check_input", "memory_of"]
-__all__ += ["note_change", "note_detached", "note_maker", "note_replaced", "on_own_counter"]
-__all__ += ["on_own_storage", "share", "writable"]
+__all__ = ["Changes", "array_of", "changes_of", "memory_of", "note_change"]
+__all__ += ["note_detached", "note_maker", "note_replaced", "on_own_counter", "on_own_storage"]
+__all__ += ["share", "what_became_of", "writable"]
 
 
 class Changes(list[int]):
@@ -229,22 +229,17 @@ def _enter(changes: Changes, memory: np.ndarray[Any, Any]) -> None:
     changes.holds[key] = weakref.ref(memory, forget)
 
 
-def check_input(node: Any, which: int, value: Any, changes: Changes, is_output: bool) -> bool:
+def what_became_of(value: Any, number: int, changes: Changes, is_output: bool) -> tuple[Any, bool]:
     """Look for what was done, besides changes, to the tensor whose array a node has saved.
 
-    Return whether the tensor was detached in place. Where ``x.data = ...`` has replaced its array,
-    the node goes on with the new one.
+    ``number`` is that of the node. Return the array that it goes on with, another one where
+    ``x.data = ...`` has replaced it, and whether the tensor was detached in place.
     """
     own = id(value)
-    for array, number, new in changes.replaced:
+    for array, when, new in changes.replaced:
         is_moved = isinstance(new, weakref.ref)  # as an output may be, too
-        if array == own and number > node.number and (is_moved or not is_output):
+        if array == own and when > number and (is_moved or not is_output):
             new = new() if is_moved else new
             value = value if new is None else new
-    if which < 3:
-        setattr(node, ("out", "x", "y")[which], value)
-    else:
-        node.rest = (*node.rest[: which - 3], value, *node.rest[which - 2 :])
-    return not is_output and any(
-        i == own and number > node.number for i, number in changes.detached
-    )
+    is_detached = any(i == own and when > number for i, when in changes.detached)
+    return value, is_detached and not is_output

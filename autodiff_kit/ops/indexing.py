@@ -140,14 +140,17 @@ def index_backward(x: Value, *, shape: Ints, indices: tuple[Any, ...]) -> Value:
 
 
 @op("x[positions]", tex=r"x_I", node="AsStridedBackward0")
-def pick(x: Value, *, positions: Any) -> Value:
-    """Take the elements at positions: what a view holds after its base was changed in place."""
+def pick(x: Value, *, positions: Any, is_operand: bool = False) -> Value:
+    """Take the elements at positions: what a view holds after its base was changed in place.
+
+    ``is_operand``: what is taken is changed in place, and PyTorch has no node for the view then.
+    """
     return x.reshape(-1)[positions]
 
 
 @pick.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-def _(g: Value, x_shape: Ints, positions: Any) -> Value:
-    if not positions.size:
+def _(g: Value, x_shape: Ints, positions: Any, is_operand: bool) -> Value:
+    if not (positions.size or is_operand):
         return zeros(g, x_shape)  # without a history, as PyTorch's
     count = int(np.prod(x_shape))
     flat = index_backward(g, shape=(count,), indices=(plain(positions),))

@@ -115,6 +115,8 @@ class Operands:
 
     def lay_out(self, result: Value) -> Value:
         """Return the result with its elements in the order in which PyTorch has them in memory."""
+        if not self.row.is_view and result.dtype.metadata is not None:
+            result = result.astype(result.dtype.type)  # no inference tensor, as an input is
         return lay_out(self.row, result, self.originals)
 
     def may_record(self, result: Value) -> bool:

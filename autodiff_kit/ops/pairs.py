@@ -241,6 +241,7 @@ def lerp_tensor(x: Value, y: Value, weight: Value) -> Value:
     "x + value * y * w",
     tex=r"x + a\,y \odot w",
     type_check=checks.refuse_bool("dtypes.bool_kernel", kernel="addcmul_cpu_out"),
+    saved_as={"y": "tensor1", "w": "tensor2"},
 )
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g, w, value: g * (w * value), tex=r"a\,\bar z \odot w")
@@ -257,7 +258,12 @@ def _no_integer_division(x: Value, y: Value, w: Value, **params: Any) -> None:
         raise error("dtypes.addcdiv")
 
 
-@op("x + value * y / w", tex=r"x + a\,y / w", type_check=_no_integer_division)
+@op(
+    "x + value * y / w",
+    tex=r"x + a\,y / w",
+    type_check=_no_integer_division,
+    saved_as={"y": "tensor1", "w": "tensor2"},
+)
 @vjp("x", lambda g: g, tex=r"\bar z")
 @vjp("y", lambda g, w, value: g * (value / w), tex=r"a\,\bar z / w")
 @vjp("w", lambda g, y, w, value: -g * (value * y / (w * w)), tex=r"-a\,\bar z \odot y / w^2")

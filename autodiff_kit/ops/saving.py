@@ -76,11 +76,11 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
         rules = [row.rules.get(n) for n, edge in zip(row.inputs, edges, strict=False) if edge]
         if any(rule and row.inputs[0] in rule.reads for rule in rules):  # PyTorch saves a clone
             raise error("autograd.whole_history", kind=tensor_type(inputs[0]._array.dtype))
-    made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
+    made_in_inference = [_is_of_inference(value) for value in inputs]
     if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
         return
-    if local.fresh is not None and not any(leads_outside(edge, local.fresh) for edge in edges):
-        return  # ``torch.func`` wraps what a function reads, and saves the wrapper
+    if local.fresh is not None:  # ``torch.func`` wraps what a function reads, saves the wrapper
+        edges = [edge if leads_outside(edge, local.fresh) else None for edge in edges]
     pairs = [(n, edge) for n, edge in zip(row.inputs, edges, strict=False) if edge is not None]
     names = [n for n, edge in pairs if edge.shown is not None]  # else it leads nowhere
     read = [name for rule in row.rules.values() for name in rule.reads]
@@ -89,6 +89,13 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
     saved = dict(zip(row.inputs, made_in_inference, strict=False))
     if may_record(inputs) and any(saved.get(name) for name in reads):
         raise error("autograd.inference_saved")
+
+
+def _is_of_inference(value: Any) -> bool:
+    """Return whether a value is an inference tensor, or is one to ``torch.func`` (``marked``)."""
+    if local.fresh is not None and getattr(value, "_array", None) is not None:
+        return value._changes is INFERENCE or value._array.dtype.metadata is not None
+    return getattr(value, "_changes", None) is INFERENCE
 
 
 def leads_outside(node: Any, own: Set[Any]) -> bool:
@@ -110,9 +117,10 @@ def leads_outside(node: Any, own: Set[Any]) -> bool:
 def check_saved(
     row: Op, inputs: Sequence[Any], values: dict[str, Value], saved: set[str]
 ) -> list[Any]:
-    """Return the arrays from which a node's inputs were converted, to see whether those change.
+    """Return the arrays from which a node's inputs were converted; [] if none was.
 
-    PyTorch saves what it was given, and converts again in backward.
+    PyTorch saves what it was given, and converts again in backward: a change shows in that. For
+    each input there is an entry, None where it was not converted, or is not saved.
 
     Parameters
     ----------
@@ -124,8 +132,8 @@ def check_saved(
     saved : set of str
         What the node will save.
     """
-    originals: list[Any] = []
-    for name, value in zip(row.inputs, inputs, strict=False):
+    originals: list[Any] = [None] * len(inputs)
+    for i, (name, value) in enumerate(zip(row.inputs, inputs, strict=False)):
         own = getattr(value, "_array", None)
         if own is None or name not in saved:
             continue
@@ -134,5 +142,5 @@ def check_saved(
         if own is values[name]:
             values[name] = tells
         else:
-            originals.append(tells)
-    return originals
+            originals[i] = tells
+    return originals if any(array is not None for array in originals) else []

@@ -20,7 +20,7 @@ __all__ = ["REASONS", "reason_for"]
 Predicate = Callable[[Difference, list[str]], bool]
 
 _CHANGE = re.compile(
-    r"(?:\w+ = |with .*:\n    )?(\w\S*?|\w+\[.*\]|\w+\.\w+\([^()]*\))"
+    r"(?:with .*:\n    )?(?:\w+ = )?(\w\S*?|\w+\[.*\]|\w+\.\w+\([^()]*\))"
     r"(?:\.\w+_\(| [-+*/%]+= |(?<=\]) = )(-?\w.*?)(?:, \w+=.*)?\)?"
 )
 

@@ -99,6 +99,10 @@ PROGRAMS = {
     "reads what it writes: an index": [
         *("a = torch.zeros(1, dtype=torch.int64)", "a.scatter_(0, a.expand(2), 4)"),
     ],
+    "reads what it writes: a column, and the result has a name": [
+        *("a = torch.tensor([[-1, 1], [-1, 2]])", "k = a.chunk(2, 1)"),
+        "with torch.enable_grad():\n    b = a.mul_(k[0])",
+    ],
     "index of a number": ["a = torch.ones(3).min(0).values", "a[3] = 1"],
     "memory of a gradient": [
         *(LEAF, "g = torch.ones(1, 2)", "b = a.view(1, 2)", "b.backward(g)", "a.grad.add_(1)"),
@@ -190,3 +194,10 @@ def test_what_a_refused_line_has_made_itself_is_no_known_difference() -> None:
     difference = Difference("value", line, "row", "[1.0]", "[2.0]", "refused in both")
 
     assert reason_for(difference, [line]) is None
+
+
+def test_a_program_that_is_run_again_for_a_reason_reads_grad_fn_before_hooks() -> None:
+    lines = [LEAF, "b = a * 1", "c = b.view(2)", "b.mul_(2)", "c.register_hook(hook('c'))"]
+    difference = Difference("gradient", "at the end", "a.grad", "[2.0, 2.0]", "[1.0, 1.0]")
+
+    assert reason_for(difference, [*lines, "c.sum().backward()"]) is None  # else PyTorch crashes

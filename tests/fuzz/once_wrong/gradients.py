@@ -195,4 +195,26 @@ PROGRAMS = {
         *("a = torch.tensor([3.5, 3.0], requires_grad=True)", "b = torch.tensor([-3, 2, 5, -1])"),
         *("c = a.take_along_dim(b, 0)", "c.sum().backward()", "c = a[:1].take_along_dim(b, -1)"),
     ],
+    "what was converted for an op has other data since": [
+        *("a = torch.ones(2)", "b = torch.tensor(-float('inf'), requires_grad=True)"),
+        *("c = torch.ge(a, b)", "d = F.mse_loss(b, c)", "c.data = b.data", "d.backward()"),
+        *("e = torch.ones(2, requires_grad=True)", "f = torch.arange(2)", "g = e * f + e.pow(f)"),
+        *("f.data = torch.tensor([5, 6])", "g.sum().backward()"),
+    ],
+    "an empty view is changed twice under create_graph": [
+        *("a = torch.rand(2, 0, requires_grad=True)", "b = a * 1", "c = b[...]", "c.sub_(0.1)"),
+        *("c.cos_()", "d, = torch.autograd.grad(c.sum(), a, create_graph=True)"),
+    ],
+    "an inference tensor that torch.func differentiates by is saved for a gradient outside": [
+        "a = torch.tensor([1.0, 2.0], requires_grad=True)",
+        "with torch.inference_mode():\n    b = torch.tensor([2.0, 3.0])",
+        "c = torch.func.grad(lambda v: (v.clone() * a).sum())(b)",
+        "c = torch.func.grad(lambda v, u: (v.exp() * u).sum(), (0, 1))(b, a)",
+        "c = torch.func.grad(lambda v, u: (v * u).sum(), 1)(b, a)",
+        "c = torch.func.jvp(lambda v: v * v * a, (b,), (b,))[1] * 1",
+        "with torch.no_grad():\n    c = torch.func.grad(lambda v, u: (v * u).sum())(b, a)",
+        "c = torch.func.grad(lambda v: (v * a).sum())(b)",
+        "c = torch.func.grad(lambda v: (v.t() * a).sum())(b)",
+        "c = torch.func.grad(lambda v, u: (v.clone().mul_(v) * u).sum(), (0, 1))(b, a)",
+    ],
 }

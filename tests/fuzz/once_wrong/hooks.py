@@ -188,4 +188,19 @@ PROGRAMS = {
         *("b.sum().backward()", "h.remove()"),
         *("a.register_post_accumulate_grad_hook(lambda p: p.grad[:1])", "b.sum().backward()"),
     ],
+    "hooks pack and unpack what an op was given, before it was converted": [
+        *("a = torch.tensor([1, 2, 3]).to(torch.uint8)", "b = torch.ones(3, requires_grad=True)"),
+        "with torch.autograd.graph.saved_tensors_hooks(lambda v: v * 150, lambda v: v / 2):\n"
+        "    c = b * a + b.pow(a)\n    d = F.smooth_l1_loss(b, a)",
+        *("c.sum().backward()", "d.backward()", "e = torch.ones(3, dtype=torch.float64)"),
+        "with torch.autograd.graph.saved_tensors_hooks(\n"
+        "    lambda v: log.append((str(v.dtype), v.requires_grad)) or v, lambda v: v\n):\n"
+        "    c = torch.addcmul(e, a, b) * b.maximum(e) + F.mse_loss(b, e) + torch.hypot(b * 2, e)",
+        *("f = c.sum()", "f.backward()"),
+    ],
+    "what a node shows of what it has saved is what its op was given": [
+        *("a = torch.tensor([1, 2, 3])", "b = torch.ones(3, requires_grad=True)", "c = b * a"),
+        *("r = str(c.grad_fn._saved_other)", "c = b.double() * b", "d = c.grad_fn._saved_other"),
+        *("r = d is b", "c = torch.addcdiv(d.double(), d, a)", "d = c.grad_fn._saved_tensor2 * 1"),
+    ],
 }

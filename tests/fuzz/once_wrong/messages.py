@@ -226,4 +226,10 @@ PROGRAMS = {
         *("a.scatter_add(0, a, a)", "a.scatter_reduce(0, a, a.double(), 'sum')"),
         "a.index_fill_(0, a.int(), 2)",
     ],
+    "what a converted input had become": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a * 2", "c = b.double() * b"),
+        *("d = torch.ones(2).double() * b", "b.detach_()", "c.sum().backward()"),
+        *("a = torch.ones(2, 3, requires_grad=True) * 1", "b = a[:, 0]", "c = b * b.double()"),
+        *("a.add_(1)", "c.sum().backward()"),
+    ],
 }
