@@ -39,8 +39,8 @@ class Node(Shown):
         Saved values, as the rules in use ask for them: the output, the first, the second input.
         After backward has freed them, ``out`` is ``RELEASED``.
     rest : tuple
-        What else the rules read: parameters, shapes, further inputs. Behind these, for
-        ``check_saved`` alone, the arrays from which inputs were converted to another dtype.
+        What else the rules read: parameters, shapes, further inputs. Behind these, if the dtype of
+        inputs was changed, the array of each before that, None for others: a change shows there.
     hooks : Hooks or None
         What the learner wants called when this node's gradient is complete.
     """
