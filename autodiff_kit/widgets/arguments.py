@@ -22,6 +22,7 @@ from tokenize import TokenError
 from typing import Any, TypeVar
 
 import ipywidgets
+import numpy as np
 
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
@@ -38,6 +39,7 @@ from autodiff_kit.widgets.calls import called, is_readable
 from autodiff_kit.widgets.distrust import contents
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
+    OutOfBounds,
     described,
     is_pytorch,
     name_of,
@@ -155,6 +157,7 @@ class Arguments:
         for argument, parameter in parameters.items():
             hint = hints.get(argument, MISSING)
             value = examples.get(argument, parameter.default)
+            is_example = argument in examples
             if value is MISSING:
                 value = from_hint(hint)
             if value is MISSING and without:
@@ -165,6 +168,8 @@ class Arguments:
                     f"-> For example: {argument}=2.0, or {argument}=torch.tensor(2., "
                     "requires_grad=True)"
                 )
+            if isinstance(value, np.generic):
+                value = value.item()
             if is_pytorch(value):
                 raise TypeError(f"{argument} is a tensor of PyTorch itself.\n{OTHER_TENSORS}")
             is_number = isinstance(value, int | float) and not isinstance(value, bool | Enum)
@@ -173,18 +178,20 @@ class Arguments:
                 value = tensor(number, requires_grad=True)
                 if not is_tensor_hint(hint):
                     self._floats.add(argument)
-                self._add(argument, value, hint)
+                self._add(argument, value, hint, is_example)
                 if argument in self.controls:  # with all digits, which a tensor may not have
                     self.controls[argument].value = number
             else:
-                self._add(argument, value, hint)
+                self._add(argument, value, hint, is_example)
         if without:
             self._plain, self._floats = self._floats, set()
 
-    def _add(self, name: str, value: Any, hint: Any) -> None:
+    def _add(self, name: str, value: Any, hint: Any, is_example: bool) -> None:
         control: ipywidgets.Widget | None = None
         make: Callable[[Any], Any] = lambda chosen: chosen  # noqa: E731 - the commonest of three
-        choices = choices_of(hint, value)
+        # A list by default is what the function computes with, unless it is annotated otherwise.
+        is_own = type(value) is list and not is_example and hint is MISSING
+        choices = None if is_own else choices_of(hint, value)
         if choices is not None:
             items = [item for _, item in choices]
             if all(type(item) in _PLAIN or isinstance(item, Enum) for item in items):
@@ -254,6 +261,11 @@ class Arguments:
         return [name for name in self._tensors if name not in self._plain]
 
     @property
+    def fixed(self) -> Values:
+        """What the arguments without a control begin with, and what is not copied of it is."""
+        return self._fixed
+
+    @property
     def are_open(self) -> bool:
         """Whether a run has to show if a float is to be a tensor."""
         return bool(self._floats - self._used)
@@ -279,6 +291,8 @@ class Arguments:
         self._watch = watch = _Uses()
         try:
             result = once()
+        except OutOfBounds:
+            raise
         except Exception as caught:
             error = caught
         finally:
@@ -377,8 +391,10 @@ def no_tensors(arguments: Arguments, function: Callable[..., Any], value: Any = 
     """Say that a function did nothing with tensors, and how it gets one."""
     if is_pytorch(value):
         return f"{name_of(function)} returned a tensor of PyTorch itself.\n{OTHER_TENSORS}"
+    if isinstance(value, Tensor):
+        return _unseen(arguments, name_of(function), value)
     message = f"{name_of(function)} did nothing with tensors"
-    if value is not None and not isinstance(value, Tensor):
+    if value is not None:
         message += f" and returned {described(value)}"
     name = next((n for n, c in arguments.controls.items() if n not in arguments.tensors), "")
     if arguments.tensors:
@@ -390,7 +406,26 @@ def no_tensors(arguments: Arguments, function: Callable[..., Any], value: Any = 
         )
     if not name:
         return f"{message}.\n-> Give it an argument that is one: def f(x=2.0): ..."
-    return f"{message}.\n-> Give it a float, which becomes a tensor: {name}=2.0, and not {name}=2."
+    other = f", and not {name}=2" if type(arguments.controls[name].value) is int else ""
+    return f"{message}.\n-> Give it a float, which becomes a tensor: {name}=2.0{other}."
+
+
+def _unseen(arguments: Arguments, name: str, value: Tensor) -> str:
+    """Say of a function that returned a tensor why no operation was seen."""
+    if value.grad_fn is not None:
+        return (
+            f"No operation was seen while {name} ran, though it returned a tensor with a graph: "
+            f"that was made before, or in another thread.\n-> Compute it inside {name}, in the "
+            "thread that calls it."
+        )
+    hint = "Give it an argument that is a tensor, def f(x=2.0): ..., and compute with that."
+    tensors = [*arguments.tensors, *sorted(arguments._floats)]  # a float is one if it is used
+    if tensors:
+        hint = f"Compute something with {tensors[0]}, such as {tensors[0]} * 2."
+    return (
+        f"{name} did no operation on a tensor: the one that it returned was given to it or made "
+        f"as it is.\n-> {hint}"
+    )
 
 
 def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:

@@ -8,7 +8,6 @@ Read next: ``autodiff_kit/static.py``.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any, NamedTuple
 
 import ipywidgets
@@ -27,7 +26,14 @@ from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.measuring import MOST, compared, micro, most_kept, seconds_or_why
-from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
+from autodiff_kit.widgets.running import (
+    Refused,
+    first_words,
+    fresh_grads,
+    name_of,
+    run,
+    the_tensor,
+)
 
 __all__ = ["Compare"]
 
@@ -43,6 +49,7 @@ class _Dynamic(NamedTuple):
     grads: dict[str, Tensor | None]
     kept: int
     recording: Recording
+    failure: str  # what backward has raised, if anything
 
 
 class Compare(FunctionLab):
@@ -124,7 +131,7 @@ class Compare(FunctionLab):
         runs = self._examined(
             self._dynamic, lambda run: run.answer, lambda run: run.recording, lambda run: run.values
         )
-        _, dynamic, grads, bytes_saved, recording = runs.first
+        _, dynamic, grads, bytes_saved, recording, failure = runs.first
         self.nodes = sum(n["kind"] == "op" and n["recorded"] for n in recording.nodes)
         self.dynamic, self.kept = dynamic, bytes_saved
         self.static = None  # until there is a trace
@@ -161,6 +168,8 @@ class Compare(FunctionLab):
         ]
         wrong_grads = [n for n, g in grads.items() if not _same(g, static_grads.get(n))]
         caption = self._caption(frozen, runs, refusal, wrong_grads)
+        if failure:
+            caption += f" Backward through the dynamic graph raises {sentence(failure)}"
         panels = self._listed(recording, tests, frozen)
         panels.append(table("Measured", rows, looks))
         if not runs.differs and not runs.has_effects:
@@ -178,20 +187,23 @@ class Compare(FunctionLab):
         """Run forward and, if the answer allows it, backward."""
         values = self._arguments.values()
 
-        def there_and_back() -> tuple[Tensor, dict[str, Tensor | None], int]:
+        def there_and_back() -> tuple[Tensor, dict[str, Tensor | None], int, str]:
             with watch_memory() as memory:
                 value = self._arguments.call(self._function, values)
             answer = self._answer(value, has_run=bool(memory.arrays))
             if not answer.requires_grad or answer.numel() != 1:
-                return answer, {}, most_kept(memory)
+                return answer, {}, most_kept(memory), ""
             names = [name for name in self._arguments.tensors if values[name].requires_grad]
-            with fresh_grads(), suppress(RuntimeError):  # the function itself may have run it
-                answer.backward()
-                return answer.detach(), {n: values[n].grad for n in names}, most_kept(memory)
-            return answer.detach(), {}, most_kept(memory)
+            try:
+                with fresh_grads():
+                    answer.backward()
+                    grads = {n: values[n].grad for n in names}
+            except RuntimeError as error:  # such as after a change in place
+                return answer.detach(), {}, most_kept(memory), first_words(error)
+            return answer.detach(), grads, most_kept(memory), ""
 
-        (answer, grads, bytes_saved), recording = run(there_and_back, of=self._function)
-        return _Dynamic(values, answer, grads, bytes_saved, recording)
+        (answer, grads, size, failure), recording = run(there_and_back, of=self._function)
+        return _Dynamic(values, answer, grads, size, recording, failure)
 
     def _static(
         self, frozen: Frozen, values: Values
@@ -226,7 +238,8 @@ class Compare(FunctionLab):
             if runs.has_effects:
                 caption += " A replay runs only the operations on tensors."
             if wrong_grads:
-                caption += f" The gradient of {listed(wrong_grads)} differs."
+                differ = "differs" if len(wrong_grads) == 1 else "differ"
+                caption += f" The gradient of {listed(wrong_grads)} {differ}: see the table."
         return caption + f" Traced at {frozen.made_with}." * bool(frozen.made_with)
 
     def _listed(self, recording: Recording, tests: list[Branch], frozen: Frozen) -> list[Panel]:

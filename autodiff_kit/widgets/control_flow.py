@@ -29,7 +29,7 @@ from autodiff_kit.widgets.arguments import Arguments, Values, text_around
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
-from autodiff_kit.widgets.running import fresh_grads, name_of, run
+from autodiff_kit.widgets.running import first_words, fresh_grads, name_of, run
 
 __all__ = ["ControlFlow", "Frozen", "in_words", "same_answer"]
 
@@ -44,6 +44,7 @@ class _Run(NamedTuple):
     recording: Recording
     answer: Tensor
     grads: dict[str, Tensor | None]
+    failure: str  # what backward has raised, if anything
 
 
 class ControlFlow(FunctionLab):
@@ -139,13 +140,13 @@ class ControlFlow(FunctionLab):
         arguments, values = self._arguments.values(), self._arguments.values()
         value, recording = run(self._arguments.call, self._function, values, of=self._function)
         answer = self._answer(value, has_run=bool(recording.nodes))
-        return _Run(arguments, values, recording, answer, self._gradients(values, answer))
+        return _Run(arguments, values, recording, answer, *self._gradients(values, answer))
 
-    def _gradients(self, values: Values, answer: Tensor) -> dict[str, Tensor | None]:
-        """Run backward on the answer, unseen, if it can be run."""
+    def _gradients(self, values: Values, answer: Tensor) -> tuple[dict[str, Tensor | None], str]:
+        """Run backward on the answer, unseen, if it can be run; return also what it raised."""
         names = [name for name in self._arguments.tensors if _wants(values[name])]
         if not answer.requires_grad or answer.numel() != 1 or not names:
-            return {}
+            return {}, ""
 
         def backward() -> dict[str, Tensor | None]:
             with installed(None), fresh_grads():
@@ -153,9 +154,9 @@ class ControlFlow(FunctionLab):
                 return {name: values[name].grad for name in names}
 
         try:
-            return dict(run(backward, of=self._function)[0])
-        except RuntimeError:  # the function itself has run it, or freed the graph
-            return {}
+            return dict(run(backward, of=self._function)[0]), ""
+        except RuntimeError as error:  # such as after a change in place, or a backward of its own
+            return {}, first_words(error)
 
     def _show(self, values: Values) -> None:
         latest = before = self._runs[-1]
@@ -232,6 +233,8 @@ class ControlFlow(FunctionLab):
                 begin = f"At {at} the" if at else "The"
                 parts.append(f"{begin} answer was {_result(was)}")
                 parts.append(f"Now it is {_result(now)}")
+        if now.failure:
+            parts.append(f"There is no gradient: backward() on it raises {now.failure}")
         for branch in tests[:2]:
             parts.append(f"Line {branch.line}: {branch.text} {branch.note()}")
         return " ".join(sentence(part) for part in parts)

@@ -199,6 +199,8 @@ def _counted(name: str, way: Callable[[Tensor], Any], x: Tensor) -> Examined[_Co
         nodes = sum(node["kind"] == "op" and node["recorded"] for node in recording.nodes)
         # A replay of a StaticGraph runs no operation that is recorded, and may return nothing.
         is_idle = not any(node["kind"] == "op" for node in recording.nodes) and outcome is not None
+        if is_pytorch(outcome):
+            raise Refused(f"{name} returned a tensor of PyTorch itself.\n{OTHER_TENSORS}")
         if is_idle and not any(isinstance(item, Tensor) for item in _items(outcome)):
             raise Refused(
                 f"{name} did nothing with tensors, and returned {described(outcome)}: there is "

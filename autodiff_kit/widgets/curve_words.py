@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 HIDDEN = (
-    "part of the computation is not in the graph, as after detach() or under no_grad(), or a hook "
-    "or a rule of your own changes it"
+    "part of the computation is not in the graph, as after detach() or float() or under no_grad(), "
+    "or a hook or a rule of your own changes it"
 )
 AT_THE_POINT = (
     "Just left and right of this point, autograd and the curve agree: at the point itself, an "
@@ -122,4 +122,6 @@ def against(curve: Curve, slope: float, left: Side, right: Side) -> str:
                 return f"{gives}, a number between the two: at a kink, PyTorch has to choose one."
             return f"{gives}, which is neither of the two."
         return f"{gives}, and that is not its slope: {HIDDEN}."
+    if "unclear" in (left.kind, right.kind):
+        return f"{gives}."
     return f"{gives}, which is the slope of neither side."

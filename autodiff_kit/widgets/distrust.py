@@ -43,6 +43,8 @@ BYTES = 4_000_000  # of an array that are looked at
 
 T = TypeVar("T")
 
+Given = Mapping[str, Any]  # what arguments are called with, by name
+
 
 @dataclass(frozen=True, slots=True)
 class Examined(Generic[T]):
@@ -73,6 +75,7 @@ def examined(
     *,
     recording: Callable[[T], Recording] | None = None,
     changed_arguments: Callable[[T], Sequence[str]] | None = None,
+    given: Given | None = None,
 ) -> Examined[T]:
     """Run a function twice, and say what speaks against taking the first run for all.
 
@@ -84,6 +87,9 @@ def examined(
         Runs it, with the same arguments each time.
     outcome, recording, changed_arguments : callable
         Of what ``once`` gave: the result; what ran; the arguments that the function changed.
+
+    given : mapping from str to anything, optional
+        Of the arguments, what both runs are given itself and not a copy of.
 
     Raises
     ------
@@ -101,11 +107,11 @@ def examined(
     """
     name = name_of(function)
     name = "The lambda" if name == "the lambda" else name  # each sentence begins with it
-    before = _State(function)
+    before = _State(function, given)
     start = perf_counter()
     first = once()
     took = perf_counter() - start
-    between = _State(function)
+    between = _State(function, given)
     changed = changed_arguments(first) if changed_arguments else ()
     effects = [
         *dict.fromkeys([*(f"its argument {n}".rstrip() for n in changed), *between.since(before)])
@@ -121,7 +127,7 @@ def examined(
         words = f"{type(error).__name__}: {error}".rstrip(": ")
         doubt = f"{name} runs once, and fails the second time with the same arguments ({words})."
         return Examined(first, doubt + _cause(effects, False), True, bool(effects))
-    after = _State(function)
+    after = _State(function, given)
     effects = [*dict.fromkeys([*effects, *after.since(between)])]
     one, two = outcome(first), outcome(second)
     if contents(one) != contents(two):
@@ -191,8 +197,11 @@ def _ran(recording: Recording) -> list[Any]:
 class _State:
     """All that a function can reach by a name, and the state of the random generators."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._named = {name: contents(value) for name, value in _reached(function)}
+    def __init__(self, function: Callable[..., Any], given: Given | None) -> None:
+        reached = [*_reached(function)]
+        ids = {id(value) for _, value in reached}
+        reached += [(f"its argument {n}", v) for n, v in (given or {}).items() if id(v) not in ids]
+        self._named = {name: contents(value) for name, value in reached}
         numpy_random = sys.modules.get("numpy.random")  # else nothing has been drawn from it
         self._random = (
             hash(random.getstate()),
@@ -310,8 +319,11 @@ def _attributes(name: str, value: Any, skip: Sequence[str] = ()) -> Iterator[tup
 
 def _defaults(function: FunctionType) -> Iterator[tuple[str, Any]]:
     for name, parameter in inspect.signature(function, follow_wrapped=False).parameters.items():
-        if isinstance(parameter.default, list | dict | set | deque | np.ndarray):
+        if not isinstance(parameter.default, _UNCHANGING):
             yield name, parameter.default
+
+
+_UNCHANGING = (bool, int, float, complex, str, bytes, type, ModuleType, type(None))
 
 
 def contents(value: Any, depth: int = DEEP) -> Any:

@@ -11,6 +11,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial, wraps
 from inspect import Parameter, signature, unwrap
+from textwrap import shorten
 from typing import Any
 
 import ipywidgets
@@ -246,7 +247,10 @@ def gaps(values: Sequence[float], tried: Tried, places: str) -> str:
     """Say where there is nothing to draw, and why."""
     words = ""
     if tried.failed:
-        reason = " ".join(f"{type(tried.error).__name__}: {tried.error}".split())[:120]
+        reason = str(tried.error).split("\n")[0]
+        if not isinstance(tried.error, Refused):
+            reason = f"{type(tried.error).__name__}: {reason}".rstrip(": ")
+        reason = shorten(reason, 120, placeholder=" ...")
         words += f" No value at {tried.failed} of {len(tried.found)} {places}: {sentence(reason)}"
     odd = sum(not math.isfinite(v) for v in values) - tried.failed
     if odd > 0:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import re
 import sys
 import textwrap
 import threading
@@ -300,6 +301,9 @@ def _place_of(error: BaseException) -> tuple[FrameType | None, str]:
     return frame, words
 
 
+_BETWEEN_TENSORS = re.compile(r"for (\+|-|\*|@|/|//|%|\*\* or pow\(\)): 'Tensor' and 'Tensor'")
+
+
 def mixed_libraries(error: BaseException) -> str:
     """Say that a line mixes tensors of PyTorch with those of the kit; ``""`` if it does not.
 
@@ -310,7 +314,8 @@ def mixed_libraries(error: BaseException) -> str:
     if frame is None or pytorch is None or not isinstance(error, TypeError):
         return ""
     known = [frame.f_globals.get(name) for name in frame.f_code.co_names]
-    if "Tensor" not in str(error) or not any(value is pytorch for value in known):
+    is_between = _BETWEEN_TENSORS.search(str(error))  # which the kit can do, with its own
+    if "Tensor" not in str(error) or not (is_between or any(v is pytorch for v in known)):
         return ""
     return (
         "PyTorch itself and tensors of the kit are mixed in your code.\n"

@@ -21,7 +21,7 @@ from autodiff_kit.record.memory import Memory, watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.memory import Timeline, timeline
 from autodiff_kit.view.memory_plot import memory_plot
-from autodiff_kit.widgets.arguments import Arguments
+from autodiff_kit.widgets.arguments import Arguments, no_tensors
 from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
@@ -93,20 +93,21 @@ class MemoryTimeline(Plotted):
             return
         self._settings = None
         recording, memory = self._source, None
+        nothing = "The recording has no operation on a tensor.\n-> Record a program that does one."
         if not isinstance(recording, Recording):
             function = recording
-            recording, memory = self._arguments.settled(lambda: self._watched(function))
+            recording, memory, nothing = self._arguments.settled(lambda: self._watched(function))
         if not any(node["kind"] == "op" for node in recording.nodes):
-            raise Refused(
-                "No operation on a tensor was seen.\n-> Compute something with tensors in it."
-            )
+            raise Refused(nothing)
         self.timeline = timeline(recording, memory)
         self.step.max = len(self.timeline.kept)
         self.step.value = self.timeline.peak + 1
         self._show(summary=True)
         self._settings = settings
 
-    def _watched(self, function: Callable[..., Any]) -> tuple[Recording, Memory]:
+    def _watched(self, function: Callable[..., Any]) -> tuple[Recording, Memory, str]:
+        """Run forward and backward; return also what is to be said if no operation was seen."""
+        nothing = ""
         values = self._arguments.values()
         retain = self.controls["retain_graph"].value
 
@@ -117,8 +118,10 @@ class MemoryTimeline(Plotted):
                 return self._arguments.call(function, values)
 
         def backward(value: Any) -> Any:
+            nonlocal nothing
             if value is None and roots.numbers:
                 return None  # a training step, which runs backward itself
+            nothing = no_tensors(self._arguments, function, value)
             node = the_tensor(value, function)._node
             if node is not None and node.number not in roots.numbers:
                 with fresh_grads():
@@ -133,7 +136,7 @@ class MemoryTimeline(Plotted):
         watched.__name__ = name_of(function)
         watch, roots = watch_memory(), _Roots()
         _, recording = run(watched)
-        return recording, watch.memory
+        return recording, watch.memory, nothing
 
     def _show(self, *, summary: bool = False) -> None:
         """Draw the timeline there is; say what is picked, or where the mark stands."""

@@ -34,9 +34,11 @@ from autodiff_kit.tensor import Tensor
 __all__ = [
     "OTHER_TENSORS",
     "Clock",
+    "OutOfBounds",
     "Refused",
     "Stopped",
     "described",
+    "first_words",
     "fresh_grads",
     "is_pytorch",
     "name_of",
@@ -55,6 +57,10 @@ AGAIN = 0.05  # seconds until the next try, if the learner's code has caught the
 
 class Refused(Exception):
     """What a lab does not do, and why, in words for the learner."""
+
+
+class OutOfBounds(Refused):
+    """What a run that was stopped comes to: another one would take as long."""
 
 
 class Stopped(BaseException):
@@ -93,8 +99,8 @@ def run(
 
     Raises
     ------
-    Refused
-        If one of the bounds is reached; the message says what to do.
+    OutOfBounds
+        If one of the bounds is reached; the message says what to do. It is a ``Refused``.
     Exception
         Whatever the function raises.
 
@@ -112,7 +118,7 @@ def run(
         with installed(_Counter(operations)), recorder as recording, clock:
             value = function(*args, **kwargs)
     except Stopped as stop:
-        raise Refused(f"{name_of(of or function)} was stopped: {stop}") from None
+        raise OutOfBounds(f"{name_of(of or function)} was stopped: {stop}") from None
     finally:
         # Where it struck on the way in or out, it has not been ended yet, nor have the others.
         clock.__exit__()
@@ -140,21 +146,29 @@ def ran(value: Any, function: Callable[..., Any]) -> Any:
     Refused
         If the call has only made a generator or a coroutine: none of its lines has run.
     """
-    name = name_of(function)
     if inspect.iscoroutine(value):
         value.close()  # else Python warns that it was never awaited
     if inspect.iscoroutine(value) or inspect.isasyncgen(value):
+        code = value.cr_code if inspect.iscoroutine(value) else value.ag_code
+        name = _name_of_code(code, function)
         raise Refused(
             f"{name} is written with `async def`: a call only prepares it, and none of its lines "
             "runs.\n-> Write `def` instead of `async def`, without `await`."
         )
     if inspect.isgenerator(value) and value.gi_code.co_name != "<genexpr>":
+        name = _name_of_code(value.gi_code, function)
         raise Refused(
             f"{name} is a generator, as it contains `yield`: a call only prepares it, and none of "
             "its lines runs.\n-> Write `return` instead of `yield`, or call a function that goes "
             "through it: for _ in generator: ..."
         )
     return value
+
+
+def _name_of_code(code: CodeType, function: Callable[..., Any]) -> str:
+    """Return what the function of this code is called: the one given, or one that it calls."""
+    is_own = code.co_name in ("<lambda>", "__call__", "forward")
+    return name_of(function) if is_own else code.co_name
 
 
 def the_tensor(value: Any, function: Callable[..., Any]) -> Tensor:
@@ -191,10 +205,13 @@ def described(value: Any) -> str:
     """Return what a function returned, in words: the same on every machine."""
     if isinstance(value, bool | int | float | str) or value is None:
         text = str(value) if isinstance(value, float) else repr(value)
-        kind = {bool: "the bool ", int: "the int ", float: "the float ", str: "the str "}
-        return kind.get(type(value), "") + (text if len(text) <= 40 else f"{text[:39]}…")
+        kinds = {bool: "the bool ", int: "the int ", float: "the float ", str: "the str "}
+        return kinds.get(type(value), "") + (text if len(text) <= 40 else f"{text[:39]}…")
     if isinstance(value, tuple | list | dict | set):
-        return f"a {type(value).__name__} of {len(value)} item{'s' * (len(value) != 1)}"
+        kind = with_article(type(value).__name__)
+        return f"{kind} of {len(value)} item{'s' * (len(value) != 1)}"
+    if is_pytorch(value):
+        return "a tensor of PyTorch itself"
     if inspect.isroutine(value):
         return "a function"
     if isinstance(value, np.ndarray):
@@ -205,7 +222,7 @@ def described(value: Any) -> str:
 
 def with_article(noun: str) -> str:
     """Return ``"a float"``, ``"an int"``."""
-    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+    return f"{'an' if noun[0] in 'aeiouAEIOU' else 'a'} {noun}"
 
 
 def refuse_class(function: Any) -> None:
@@ -242,6 +259,12 @@ def name_of(function: Callable[..., Any]) -> str:
         function = function.func
     name = getattr(function, "__name__", "") or type(function).__name__
     return "the lambda" if name == "<lambda>" else name
+
+
+def first_words(error: BaseException) -> str:
+    """Return the class of an error and its first sentence."""
+    words = str(error).split("\n")[0].split(". ")[0].rstrip(".")
+    return f"{type(error).__name__}: {words}".rstrip(": ")
 
 
 class fresh_grads(Observer):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets
@@ -204,7 +205,7 @@ class Slope(LivePlot):
                 (p for p in zip(then, now, strict=True) if contents(p[0]) != contents(p[1])), None
             )
             if pair is not None:
-                first, later = (label(value or 0.0) for value in pair)
+                first, later = (label(v) if isinstance(v, float) else repr(v) for v in pair)
                 name = name_of(self.function)
                 doubt = (
                     f"{name} returned {first} at first and {later} later, at the same {self._name}."
@@ -385,5 +386,15 @@ class Slope(LivePlot):
         return Drawing([above, below, key], WIDTH, 434.0, title, words)
 
 
-def _numbers(touches: list[Touch | None]) -> list[float | None]:
-    return [value for touch in touches if touch for value in (touch.y, touch.slope)]
+@dataclass(frozen=True)
+class _Gradient:
+    """Autograd's slope, which says what it is where it is compared with another one."""
+
+    slope: float | None
+
+    def __repr__(self) -> str:
+        return "no slope" if self.slope is None else f"the slope {slope_text(self.slope)}"
+
+
+def _numbers(touches: list[Touch | None]) -> list[Any]:
+    return [value for t in touches if t for value in (t.y, _Gradient(t.slope))]

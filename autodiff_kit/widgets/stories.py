@@ -21,7 +21,7 @@ from autodiff_kit.view.subscripts import variable_of
 from autodiff_kit.view.words import listed
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.distrust import reachable_functions
-from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.lab import Lab, mixed_libraries
 from autodiff_kit.widgets.running import Refused, name_of, ran, run, with_article
 
 __all__ = ["ErrorStory"]
@@ -122,17 +122,17 @@ class ErrorStory(Lab):
             run(recorded, of=function)
         except Refused:
             raise
-        except Exception:
+        except Exception as error:
+            if self._library is None and (mixed := mixed_libraries(error)):
+                raise Refused(mixed) from None
             if self.recording.error is None:
                 raise  # it did not come from the function
 
     def _no_story(self) -> str:
         error = self.recording.error
         if error is not None:
-            return (
-                f"{error['type']}: {error['message']}\n-> The graph tells no more of this error "
-                "than these words."
-            )
+            words = f"{error['type']}: {error['message']}".rstrip(": ")
+            return f"{words}\n-> The graph tells no more of this error than these words."
         what = "this recording"
         if not isinstance(self._source, Recording):
             what = name_of(self._source)

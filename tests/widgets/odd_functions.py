@@ -6,9 +6,11 @@ can read their source.
 
 from __future__ import annotations
 
+import collections
 import functools
 import math
 import random
+import threading
 import warnings
 from typing import Any
 
@@ -387,3 +389,66 @@ class Stateful:
 VARYING: dict[str, Any] = {
     f.__name__: f for f in (counting, growing, by_random, by_rand, by_dropout, by_branch)
 } | {"object": Stateful(), "lambda": lambda x: x * random.random()}
+
+
+# -- what is told in a sentence of its own --------------------------------------------------------
+
+Out = collections.namedtuple("Out", "loss accuracy")
+cache: dict[float, Any] = {}
+
+
+def as_it_is(x):
+    return x
+
+
+def constant(x):
+    return torch.tensor(3.0)
+
+
+def in_a_thread(x):
+    results = []
+    thread = threading.Thread(target=lambda: results.append(x * 2))
+    thread.start()
+    thread.join()
+    return results[0]
+
+
+def changes_what_was_saved(x):
+    y = x.exp()
+    y += 1
+    return y
+
+
+def runs_backward(x):
+    y = x * x
+    y.backward()
+    return y
+
+
+own_generator = torch.Generator().manual_seed(0)
+
+
+def draws_by_default(x, g=own_generator):
+    return x * torch.rand((), generator=g)
+
+
+def list_by_default(x, factors=[2.0, 3.0]):  # noqa: B006 - as a learner writes it
+    return x * factors[0] + x * factors[1]
+
+
+def caching(x):
+    key = round(x.item(), 6)
+    if key not in cache:
+        cache[key] = x * 2
+    return cache[key]
+
+
+def counts_and_goes_on(x):
+    global count
+    count += 1
+    while True:
+        w * 1.0
+
+
+def named(x):
+    return Out(x * x, x)

@@ -24,7 +24,7 @@ def everything(
     flag=True,
     act: Literal["relu", "tanh"] = "tanh",
     colour: Colour = Colour.BLUE,
-    size=[1, 2, 5],  # noqa: B006 - never changed
+    size: int = [1, 2, 5],  # one of them, as ipywidgets has it
     rounds=range(2, 6),
     name="w",
     *,

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff_kit as torch
@@ -182,6 +183,135 @@ def test_no_lab_takes_one_run_of_a_varying_function_for_all(name: str) -> None:
         assert "wrong" not in text.lower()
 
 
+def test_what_a_lambda_only_passes_on_is_told_by_its_own_name() -> None:
+    for function, words in (
+        (odd.a_generator, "a_generator is a generator, as it contains `yield`"),
+        (odd.a_coroutine, "a_coroutine is written with `async def`"),
+    ):
+        lab = ErrorStory(lambda function=function: function(torch.ones(1)))
+
+        assert lab.message.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (odd.as_it_is, "as_it_is did no operation on a tensor"),
+        (odd.constant, "constant did no operation on a tensor"),
+        (odd.in_a_thread, "No operation was seen while in_a_thread ran, though it returned a"),
+    ],
+    ids=lambda it: getattr(it, "__name__", ""),
+)
+def test_a_tensor_that_no_seen_operation_made_is_told_as_what_it_is(
+    function: Any, words: str
+) -> None:
+    for kind in ("StepThrough", "MemoryTimeline"):
+        lab = LABS[kind](function)
+
+        assert lab.message.startswith(words), kind
+        assert "without float()" not in told(lab)  # it computes with x, or does not need to
+        assert "thread" in lab.message or "Compute something with x" in lab.message
+
+
+@pytest.mark.parametrize("function", [odd.changes_what_was_saved, odd.runs_backward])
+def test_a_backward_that_fails_is_said_by_what_compares_gradients(function: Any) -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    with pytest.raises(RuntimeError) as error:
+        function(x).backward()
+
+    text = told(ControlFlow(function, x=2.0))
+
+    assert f"backward() on it raises RuntimeError: {str(error.value).split('. ')[0]}." in text
+    if function is odd.changes_what_was_saved:  # the other cannot be traced
+        lab = Compare(function, x=2.0)
+        assert "Backward through the dynamic graph raises RuntimeError: one of the" in told(lab)
+
+
+def test_a_generator_that_is_drawn_from_is_named_where_it_comes_from() -> None:
+    for kind in ("ControlFlow", "Compare", "Slope", "Costs"):
+        text = told(LABS[kind](odd.draws_by_default))
+
+        assert "a different result each time" in text
+        assert "It changes the default value of g." in text
+        assert "the time or a file" not in text
+    lab = ControlFlow(lambda x, g: x * torch.rand((), generator=g), x=2.0, g=torch.Generator())
+    assert "It changes its argument g." in told(lab)
+
+
+def test_a_number_of_numpy_is_a_number() -> None:
+    lab = ControlFlow(odd.square, x=np.float32(2.5))
+
+    assert (lab.answer.item(), lab.grads["x"].item()) == (6.25, 5)
+
+
+def test_nothing_is_advised_against_that_was_not_written() -> None:
+    lab = ControlFlow(odd.square, x="ab")
+
+    assert lab.message.startswith("TypeError")  # text times text
+    lab = ControlFlow(lambda x: x + x, x="ab")
+    assert lab.message.endswith("-> Give it a float, which becomes a tensor: x=2.0.")
+    lab = ControlFlow(lambda x: x + x, x=2)
+    assert lab.message.endswith("-> Give it a float, which becomes a tensor: x=2.0, and not x=2.")
+
+
+def test_a_list_by_default_is_what_the_function_computes_with() -> None:
+    lab = ControlFlow(odd.list_by_default, x=2.0)
+
+    assert lab.message == ""
+    assert (lab.answer.item(), "factors" in lab.controls) == (10, False)  # 2 * 2 + 2 * 3
+    lab = ControlFlow(odd.list_by_default, x=2.0, factors=[[1.0, 1.0], [2.0, 3.0]])
+    assert lab.answer.item() == 4  # a list that is given is a choice: here of lists
+
+
+def test_a_cached_result_is_told_by_its_slope_and_not_as_a_number_and_none() -> None:
+    odd.cache.clear()
+
+    text = told(LABS["Slope"](odd.caching))
+
+    assert "the slope 2, then no slope. It changes cache." in text
+    assert "Refused" not in text
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x * x * torch.sin(1 / x) if x != 0 else x * 0,  # its slope at 0 is 0
+        lambda x: (x * x + 1e-12).sqrt(),  # and so is this one's
+    ],
+)
+def test_a_slope_that_cannot_be_measured_is_not_denied(function: Any) -> None:
+    text = told(Slope(function, -1, 1, x=0.0))
+
+    assert "No slope can be measured here" in text
+    assert text.rstrip().endswith("Autograd gives 0.")
+
+
+def test_a_function_that_is_stopped_is_not_run_a_second_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(run.__kwdefaults__, "operations", 10)
+    for kind in ("ControlFlow", "Compare", "StepThrough", "MemoryTimeline"):
+        odd.count = 0
+
+        lab = LABS[kind](odd.counts_and_goes_on)
+
+        assert lab.message.startswith("counts_and_goes_on was stopped: ")
+        assert odd.count == 1, kind
+
+
+def test_what_is_returned_has_the_right_article() -> None:
+    lab = ControlFlow(odd.named, x=2.0)
+
+    assert lab.message.startswith("named returned an Out of 2 items")
+
+
+def test_an_error_without_words_ends_without_a_colon() -> None:
+    def unsure() -> None:
+        raise AssertionError
+
+    assert ErrorStory(unsure).message.startswith("AssertionError\n")
+
+
 def train(model: Any) -> None:
     for _ in range(2):
         model(torch.ones(3, 1)).sum().backward()
@@ -308,4 +438,10 @@ def test_tensors_of_pytorch_itself_are_told_apart_from_the_kits() -> None:
     with pytest.raises(TypeError, match="x is a tensor of PyTorch itself"):
         ControlFlow(odd.square, x=pytorch.tensor(2.0))
     two = space["two"]
+    lab = ErrorStory(lambda: space["sine"](torch.ones(1)))
+    assert lab.message.startswith("PyTorch itself and tensors of the kit are mixed")
+    lab = Costs([torch.ones(1)], two=two)
+    assert lab.message.startswith("two returned a tensor of PyTorch itself.")
+    lab = Descent(lambda x, y: two(x) + y, detail=5, steps=1)
+    assert lab.message.startswith("PyTorch itself and tensors of the kit are mixed")
     assert "ErrorStory(f, library=torch)" in ErrorStory(lambda: two(1)).message
