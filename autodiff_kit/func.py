@@ -58,10 +58,7 @@ def _recordable(x: Any) -> Any:
 
 
 class _Call:
-    """A call of a function on fresh tensors, with respect to which it can be differentiated.
-
-    ``is_forward``: PyTorch computes the derivative along with the function, not backwards.
-    """
+    """A call of a function on fresh tensors, with respect to which it can be differentiated."""
 
     def __init__(
         self,
@@ -97,7 +94,7 @@ class _Call:
         """Return a new tensor: what the function has captured of the same name is a constant."""
         if not isinstance(x, Tensor):
             raise error("func.argument", kind=type(x))
-        # It must not be saved for what is differentiated outside of this call.
+        # It must not be saved for a gradient outside; PyTorch's forward mode saves nothing.
         is_kept = x._changes is INFERENCE and self._is_recorded and not self._is_forward
         x = _recordable(x)
         if isinstance(x._node, Nowhere):

@@ -202,7 +202,7 @@ class Shown(NodeHooks):
         op = self.op
         return ("out", *(*op.inputs, "", "")[:2], *op.rest, *op.inputs)[which]
 
-    def originals(self: Any) -> dict[str, Any]:
+    def originals(self: Any) -> dict[str, Value]:
         """Return the arrays from which saved inputs were converted, by name."""
         pairs = zip(self.op.inputs, self.rest[len(self.op.rest) :], strict=False)
         return {name: array for name, array in pairs if array is not None}
