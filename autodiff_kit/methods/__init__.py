@@ -26,7 +26,7 @@ from autodiff_kit.late import late
 from autodiff_kit.lazy import Later
 from autodiff_kit.methods.elementwise import Elementwise
 from autodiff_kit.methods.history import History
-from autodiff_kit.methods.makers import in_place
+from autodiff_kit.methods.in_place import in_place
 from autodiff_kit.methods.reductions import Reductions
 from autodiff_kit.methods.selecting import Selecting
 from autodiff_kit.methods.shapes import Shapes

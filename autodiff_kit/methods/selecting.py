@@ -16,7 +16,8 @@ from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.dtypes import number_in, result_dtype, tensor_type
 from autodiff_kit.errors import error
-from autodiff_kit.methods.makers import Own, along_with, change, filled_with, with_operand
+from autodiff_kit.methods.in_place import change, filled_with
+from autodiff_kit.methods.makers import Own, along_with, with_operand
 from autodiff_kit.operands import NUMBERS, check_operand
 
 __all__ = ["Selecting", "where"]
