@@ -181,13 +181,13 @@ def _write(
     ``places`` says which elements of the base they are; computed only when something observes.
     """
     base = tensor if tensor._base is None else tensor._base
-    moved = None
+    new_base = None
     if recorded or local.mode.observer is not None:
         repeats = is_repeated(part._array)
-        moved = ops.put(as_it_was(base), value, positions=places(base), repeats=repeats)
+        new_base = ops.put(as_it_was(base), value, positions=places(base), repeats=repeats)
     write()
-    if recorded and moved is not None:
-        go_on(base, moved._node)
+    if recorded and new_base is not None:
+        go_on(base, new_base._node)
     note(tensor, number)
     tell(base, "__setitem__")
 

@@ -263,10 +263,10 @@ def randint(
     """Draw integers from ``low`` to ``high - 1``; int64 unless a dtype is given."""
     if size is None and ends:
         *ends, size = ends  # type: ignore[assignment]
-    named = [end for end in (low, high) if end is not None]
-    if len(ends) + len(named) not in (1, 2) or (low is not None and (ends or high is None)):
+    bounds = [end for end in (low, high) if end is not None]
+    if len(ends) + len(bounds) not in (1, 2) or (low is not None and (ends or high is None)):
         raise TypeError("randint")  # the words come from ``signatures.py``
-    low, high = (0, *ends, *named)[-2:]
+    low, high = (0, *ends, *bounds)[-2:]
     if not isinstance(size, list | tuple) or not (
         hasattr(low, "__index__") and hasattr(high, "__index__")
     ):

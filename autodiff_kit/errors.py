@@ -76,17 +76,17 @@ def advice_on(kind: str, words: str) -> str:
         if entry["raises"] == kind and (match := pattern.fullmatch(words))
     ]
     usual = [match for match in matches if "usual" in match[0]]
-    all_advice = [_filled(entry["advice"], known) for entry, known in usual or matches]
+    all_advice = [_filled(entry["advice"], fields) for entry, fields in usual or matches]
     first = all_advice[0] if all_advice else []
     return " ".join(s for s in first if all(s in advice for advice in all_advice))
 
 
-def _filled(advice: str, known: dict[str, str]) -> list[str]:
+def _filled(advice: str, fields: dict[str, str]) -> list[str]:
     """Return those sentences of an advice that need no more than is known."""
     sentences: list[str] = []
     for sentence in re.split(r"(?<=[.!?]) ", advice):
         with suppress(AttributeError, LookupError, ValueError):
-            sentences.append(sentence.format(**known))
+            sentences.append(sentence.format(**fields))
     return sentences
 
 
@@ -100,14 +100,14 @@ def _patterns() -> list[tuple[re.Pattern[str], dict[str, str]]]:
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".toml"))
     patterns: list[tuple[re.Pattern[str], dict[str, str]]] = []
     for entry in (e for name in names for e in _catalogue(name.removesuffix(".toml")).values()):
-        pattern, known, size = "", set[str](), 0
+        pattern, fields, size = "", set[str](), 0
         for text, field, _, _ in Formatter().parse(entry["words"]):
             pattern, size = pattern + re.escape(text), size + len(text)
             if field is None:
                 continue
-            is_new = field.isidentifier() and field not in known
+            is_new = field.isidentifier() and field not in fields
             pattern += f"(?P<{field}>.+?)" if is_new else ".+?"
-            known.add(field)
+            fields.add(field)
         if size >= _LITERAL:
             patterns.append((re.compile(pattern, re.DOTALL), entry))
     return patterns

@@ -245,24 +245,24 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
     base = tensor if tensor._base is None else tensor._base
     # True and False are one object each: only an array tells whether it was written to.
     before = share(tensor) if tensor._array.dtype.kind == "b" else tensor._array
-    moved = result
+    new_base = result
     if base is not tensor:
         repeats = is_repeated(tensor._array)
         places = positions(base, tensor)
-        moved = ops.put(as_it_was(base), result, positions=places, repeats=repeats)
-        moved._node.__class__ = CopySlices
+        new_base = ops.put(as_it_was(base), result, positions=places, repeats=repeats)
+        new_base._node.__class__ = CopySlices
         if type(result._node) is Node:
             result._node.__class__ = ChangeOfView
         row = result._node.op
         if row.is_refused:  # PyTorch's node of both calls no hooks then, and frees none
             if result._node.edge0 is None:  # of a view without a history: its place is the base's
                 result._node.edge1 = None
-            for part in (moved._node, result._node):
+            for part in (new_base._node, result._node):
                 part.op = OpOfOneNode(part.op, [_of_gradient(row.rule0)] * 2)
     node = result._node
     assert node is not None
     change = node.edge0 if isinstance(node, Converted) else None
-    name = change.name() if change is not None and moved is result else moved._node.name()
+    name = change.name() if change is not None and new_base is result else new_base._node.name()
     memory = memory_of(before) if isinstance(before, np.ndarray) else before
     if any(_changes_with(memory, value) for value in (node.x, node.y, *node.rest)):
         number = next_number()  # y *= y: the node has saved what is overwritten now
@@ -274,7 +274,7 @@ def rebase(tensor: TensorBase, result: TensorBase, number: int, how: str) -> Non
         node.out = tensor._array  # it lives there now, and later changes will change it
     if change is not None and change.out is not None:
         change.out = tensor._array
-    go_on(base, moved._node)
+    go_on(base, new_base._node)
     if is_written:
         note_maker(before, name)
         forget_views(base)
@@ -313,13 +313,13 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
     refuse(tensor, how, bool(local.mode.grad_enabled and tensor.requires_grad))
     share(tensor)
     node = node_of(tensor)
-    moved = function(wrap(tensor._array, node), **params)
-    tensor._array = moved._array
+    out = function(wrap(tensor._array, node), **params)
+    tensor._array = out._array
     refuse_inference(tensor, how)  # PyTorch does so when it is done
     name = ""
-    if moved._node is not None:
-        tensor._node, name = moved._node, moved._node.name()
-        move_retained(tensor, node, moved._node)
+    if out._node is not None:
+        tensor._node, name = out._node, out._node.name()
+        move_retained(tensor, node, out._node)
     elif node is not None:
         node.shape = tensor._array.shape  # of a leaf, in no_grad mode
     if tensor._changes is not INFERENCE:

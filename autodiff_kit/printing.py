@@ -174,7 +174,7 @@ def _elements(array: Any, indent: int) -> str:
     if any(is_cut):
         ends = [*range(edge), *range(-edge, 0)]
         axes = zip(array.shape, is_cut, strict=True)
-        array = array[np.ix_(*(ends if cut else range(size) for size, cut in axes))]
+        array = array[np.ix_(*(ends if is_cut_here else range(size) for size, is_cut_here in axes))]
 
     items, width = _numbers(array)
     innermost = array.ndim - 1

@@ -139,8 +139,8 @@ class Generator:
         Source: Marsaglia and Tsang, A simple method for generating gamma variables (2000).
         """
         numbers = [self._one_gamma(concentration) for concentration in concentrations.flat]
-        drawn = np.array(numbers, np.float64).reshape(concentrations.shape)
-        return np.maximum(drawn, np.finfo(concentrations.dtype).tiny).astype(concentrations.dtype)
+        gammas = np.array(numbers, np.float64).reshape(concentrations.shape)
+        return np.maximum(gammas, np.finfo(concentrations.dtype).tiny).astype(concentrations.dtype)
 
     def _one_gamma(self, concentration: Any) -> float:
         scale, third = 1.0, np.float32(1) / np.float32(3)  # so exact is PyTorch's third

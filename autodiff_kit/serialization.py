@@ -176,7 +176,7 @@ _PROBLEMS: dict[str, Callable[[Any], Exception]] = {
 def _tensor(archive: zipfile.ZipFile, number: int, kind: str, requires_grad: bool) -> Tensor:
     array = np.load(io.BytesIO(archive.read(f"{number}.npy")), allow_pickle=False)
     from_numpy_dtype(array.dtype)
-    classes = {known.__name__: known for known in (*Tensor.__subclasses__(), Tensor)}
+    classes = {cls.__name__: cls for cls in (*Tensor.__subclasses__(), Tensor)}
     array = array if array.ndim else array[()]
     return rebuild(classes.get(kind, Tensor), array, requires_grad)
 

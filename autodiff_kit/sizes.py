@@ -74,11 +74,11 @@ def dim_and_descending(
 ) -> Keywords:
     """Return the arguments of a sort: those by place or by name; beside ``stable`` by name only."""
     by_place, by_name = (first, second), (dim, descending)
-    for place, named in zip(by_place, by_name, strict=True):
-        if place is not None and (named is not None or stable is not None):
+    for place, own in zip(by_place, by_name, strict=True):
+        if place is not None and (own is not None or stable is not None):
             raise TypeError(name)  # the words come from ``signatures.py``
-    chosen = [b if a is None else a for a, b in zip(by_place, by_name, strict=True)]
-    return {"dim": -1 if chosen[0] is None else chosen[0], "descending": bool(chosen[1])}
+    values = [b if a is None else a for a, b in zip(by_place, by_name, strict=True)]
+    return {"dim": -1 if values[0] is None else values[0], "descending": bool(values[1])}
 
 
 def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
@@ -92,8 +92,8 @@ def refuse_empty(tensor: Any, name: str, dim: Any) -> Any:
     for d in as_dims(dim):
         along = tensor._dim(d)
         if tensor.shape[along] == 0:
-            shown = d if name in ("amax", "amin") else along  # those say it as it was written
-            raise error("reductions.of_empty_dim", name=name, dim=shown, shape=list(tensor.shape))
+            number = d if name in ("amax", "amin") else along  # those say it as it was written
+            raise error("reductions.of_empty_dim", name=name, dim=number, shape=list(tensor.shape))
     return tensor._dims(dim)
 
 

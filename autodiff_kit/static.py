@@ -295,10 +295,10 @@ def _layer() -> str:
 
 def _needed(steps: list[_Step], outputs: set[int]) -> list[_Step]:
     """Return the steps that the outputs depend on: the others are dead code."""
-    needed, steps_needed = set(outputs), []
+    numbers, steps_needed = set(outputs), []
     for step in reversed(steps):
-        if not needed.isdisjoint(step.outs):
-            needed.update(number for number in step.inputs if isinstance(number, int))
+        if not numbers.isdisjoint(step.outs):
+            numbers.update(number for number in step.inputs if isinstance(number, int))
             steps_needed.append(step)
     return steps_needed[::-1]
 

@@ -253,10 +253,10 @@ def _grad(
 ) -> tuple[Tensor | None, ...]:
     """Return gradients as ``grad`` does, leaving out outputs that do not require grad."""
     pairs = zip(outs, vs or [None] * len(outs), strict=True)
-    used = [(out, v) for out, v in pairs if out is not None and out.requires_grad]
-    if not used:
+    roots = [(out, v) for out, v in pairs if out is not None and out.requires_grad]
+    if not roots:
         return (None,) * len(xs)
-    outs, vs = zip(*used, strict=True)
+    outs, vs = zip(*roots, strict=True)
     return grad(outs, xs, vs, retain_graph, create_graph, allow_unused=True)
 
 

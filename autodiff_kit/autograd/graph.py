@@ -200,8 +200,8 @@ class _Packer(Observer):
                 continue
             is_output = name in results
             maker = node if which == 0 else node.maker_of(name)
-            given = None if is_output else inputs_by_id.get(id(value))
-            tensor = wrap(value, maker) if given is None else given
+            input = None if is_output else inputs_by_id.get(id(value))
+            tensor = wrap(value, maker) if input is None else input
             slots[which] = Packed(hooks, tensor, is_output)
         node.out, node.x, node.y, *rest = slots
         node.rest = tuple(rest)

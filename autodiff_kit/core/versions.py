@@ -133,8 +133,8 @@ def note_replaced(old: np.ndarray[Any, Any], new: np.ndarray[Any, Any]) -> None:
 
 def _ids_of(array: Any, changes: Changes) -> list[int]:
     """Return the id of an array, and that of the NumPy scalar that it may have been before."""
-    moved = [(i, now) for i, _, now in changes.replaced if isinstance(now, weakref.ref)]
-    return [id(array), *(i for i, now in moved if now() is array)]
+    successors = [(i, now) for i, _, now in changes.replaced if isinstance(now, weakref.ref)]
+    return [id(array), *(i for i, now in successors if now() is array)]
 
 
 def array_of(scalar: Any) -> np.ndarray[Any, Any]:
@@ -156,9 +156,9 @@ def array_of(scalar: Any) -> np.ndarray[Any, Any]:
 
     def forget(_: Any) -> None:
         _changes.pop(new, None)
-        held = changes.holds.pop(old)
+        old_scalar = changes.holds.pop(old)
         if changes or changes.detached or len(changes.replaced) > 1:
-            _outliving[old] = held
+            _outliving[old] = old_scalar
         else:
             _changes.pop(old, None)
 

@@ -187,9 +187,9 @@ class Independent(Distribution):
         if count > len(shape):
             raise error("distributions.too_many_dims", count=count, ndim=len(shape))
         self.base_dist, self.reinterpreted_batch_ndims = base_distribution, count
-        cut = len(shape) - count
-        inner = (*shape[cut:], *base_distribution.event_shape)
-        super().__init__(shape[:cut], inner, validate_args=False)
+        batch_ndim = len(shape) - count
+        inner = (*shape[batch_ndim:], *base_distribution.event_shape)
+        super().__init__(shape[:batch_ndim], inner, validate_args=False)
 
     @property
     def has_rsample(self) -> bool:  # type: ignore[override]

@@ -150,8 +150,8 @@ class Dirichlet(Distribution):
         numbers = default_generator.gamma(np.asarray(concentration._array, "float64"))
         shares = (numbers / numbers.sum(-1, keepdims=True)).astype(kind)
         shares = np.clip(shares, np.finfo(kind).tiny, 1 - np.finfo(kind).epsneg)
-        drawn: Tensor = ops.dirichlet(concentration, numbers=shares)
-        return drawn
+        sample: Tensor = ops.dirichlet(concentration, numbers=shares)
+        return sample
 
     def _log_prob(self, value: Any) -> Tensor:
         logarithms = ops.xlogy(self.concentration - 1.0, value).sum(-1)

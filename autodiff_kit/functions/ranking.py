@@ -166,8 +166,8 @@ def _quantile(
     if not parts.ndim:
         out = ops.drop_dim(values, dim=values.ndim - 1)
     else:
-        moved = values.unsqueeze(0).transpose(0, -1)
-        out, own = ops.drop_dim(moved, dim=moved.ndim - 1), [len(parts), *own]
+        last_first = values.unsqueeze(0).transpose(0, -1)
+        out, own = ops.drop_dim(last_first, dim=last_first.ndim - 1), [len(parts), *own]
     return out if [*out.shape] == own else out.reshape(own)
 
 

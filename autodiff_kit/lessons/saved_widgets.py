@@ -38,25 +38,25 @@ def keep_widgets(model: Json, path: str, contents_manager: Any, **_: Any) -> Non
     if model.get("type") != "notebook" or not model.get("content"):
         return
     notebook = model["content"]
-    shown = set(_shown(notebook))
-    if not shown:
+    visible_ids = set(_shown(notebook))
+    if not visible_ids:
         return
-    stored = _stored(Path(contents_manager.root_dir, path.strip("/")))
+    in_file = _stored(Path(contents_manager.root_dir, path.strip("/")))
     live = _models(notebook)
-    lost = _needed(shown - live.keys(), stored)
-    if lost:
-        models = {**{name: stored[name] for name in sorted(lost)}, **live}
+    missing_ids = _needed(visible_ids - live.keys(), in_file)
+    if missing_ids:
+        models = {**{name: in_file[name] for name in sorted(missing_ids)}, **live}
         state = {"version_major": 2, "version_minor": 0, "state": models}
         notebook.setdefault("metadata", {}).setdefault("widgets", {})[STATE] = state
 
 
 def _stored(file: Path) -> Json:
     """Return the widgets in a notebook's file; under a new name, those in the files beside it."""
-    stored: Json = {}
+    widgets: Json = {}
     for each in [file] if file.exists() else sorted(file.parent.glob("*.ipynb")):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # it has nothing to lose
-            stored |= _models(json.loads(each.read_bytes()))
-    return stored
+            widgets |= _models(json.loads(each.read_bytes()))
+    return widgets
 
 
 def _shown(notebook: Json) -> Iterator[str]:
@@ -74,17 +74,17 @@ def _models(notebook: Json) -> Json:
     return dict(widgets.get(STATE, {}).get("state", {}))
 
 
-def _needed(ids: set[str], stored: Json) -> set[str]:
+def _needed(ids: set[str], widgets: Json) -> set[str]:
     """Return the stored widgets of these ids, what they consist of, and what links them."""
-    needed: set[str] = set()
-    waiting = ids & stored.keys()
-    references = {name: set(_references(widget)) for name, widget in stored.items()}
+    result: set[str] = set()
+    waiting = ids & widgets.keys()
+    references = {name: set(_references(widget)) for name, widget in widgets.items()}
     while waiting:
-        needed |= waiting
+        result |= waiting
         parts = set[str]().union(*(references[name] for name in waiting))
-        links = {name for name, both in references.items() if both and both <= needed}
-        waiting = ((parts | links) & stored.keys()) - needed
-    return needed
+        links = {name for name, both in references.items() if both and both <= result}
+        waiting = ((parts | links) & widgets.keys()) - result
+    return result
 
 
 def _references(value: Any) -> Iterator[str]:

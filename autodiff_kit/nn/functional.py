@@ -271,9 +271,9 @@ def instance_norm(
         mean, var, repeated(weight), repeated(bias), use_input_stats, momentum, eps,
     )  # fmt: skip
     with no_grad():
-        for own, moved in ((running_mean, mean), (running_var, var)):
-            if own is not None and moved is not None and use_input_stats:
-                own.copy_(moved.view(count, -1).mean(0))
+        for own, new_statistic in ((running_mean, mean), (running_var, var)):
+            if own is not None and new_statistic is not None and use_input_stats:
+                own.copy_(new_statistic.view(count, -1).mean(0))
     return out.view(*shape)
 
 

@@ -167,8 +167,8 @@ def rrelu(
         slopes = default_generator.uniform(int(below.sum()), np.float64) * (upper - lower) + lower
     noise = np.ones(input.shape, input._array.dtype)
     noise[below] = slopes
-    drawn = wrap(noise[()])
-    return _applied("rrelu", lambda x: ops.rrelu_with_noise(x, drawn), input, inplace)
+    slopes_everywhere = wrap(noise[()])
+    return _applied("rrelu", lambda x: ops.rrelu_with_noise(x, slopes_everywhere), input, inplace)
 
 
 def _overwriting(function: Any) -> Callable[..., Tensor]:

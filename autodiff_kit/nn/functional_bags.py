@@ -43,10 +43,10 @@ def bag_of_rows(
         starts = starts[:-1]
     places = np.arange(len(indices))
     bags = np.searchsorted(starts, places, "right") - 1
-    counted = places
+    entries = places
     if padding_idx is not None:
-        counted = np.flatnonzero(indices != padding_idx % count)
-    bags, rows = bags[counted], indices[counted]
+        entries = np.flatnonzero(indices != padding_idx % count)
+    bags, rows = bags[entries], indices[entries]
     if mode == "max":
         return ops.embedding_bag_max(weight, rows=_largest(weight._array, rows, bags, len(starts)))
     sizes = np.ones(len(starts), weight._array.dtype)
@@ -55,7 +55,7 @@ def bag_of_rows(
     each: Any = 1
     if weights is not None:
         flat = weights.reshape(-1)
-        each = flat if counted is places else ops.index(flat, indices=(counted,))
+        each = flat if entries is places else ops.index(flat, indices=(entries,))
     return ops.embedding_bag(weight, each, indices=rows, bags=bags, sizes=sizes)
 
 

@@ -135,13 +135,13 @@ def cross_entropy(
     loss = _nll_loss(log_share, target, weight, ignore_index, reduction)
     if not label_smoothing:
         return loss
-    counted = target._array != ignore_index
+    is_counted = target._array != ignore_index
     smooth = log_share if weight is None else log_share * _by_class(weight, shape)
-    smooth = ops.masked(-smooth.sum(dim), wrap(counted))
+    smooth = ops.masked(-smooth.sum(dim), wrap(is_counted))
     if reduction != "none":
         smooth = smooth.sum()
     if reduction == "mean":
-        targets = target._array[counted]
+        targets = target._array[is_counted]
         smooth = smooth / (targets.size if weight is None else weight[wrap(targets)].sum())
     mixed: Tensor = loss * (1 - label_smoothing) + smooth * (label_smoothing / shape[dim])
     return mixed

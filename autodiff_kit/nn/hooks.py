@@ -74,8 +74,8 @@ def call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: Keywords) -> Any
         args = watch.inputs(args)
     out = module.forward(*args, **kwargs)
     for number, after in _hooks(module, "_forward_hooks"):
-        named = (kwargs,) if number in module._with_kwargs else ()
-        replaced = after(module, args, *named, out)
+        keywords = (kwargs,) if number in module._with_kwargs else ()
+        replaced = after(module, args, *keywords, out)
         out = out if replaced is None else replaced
     return out if watch is None else watch.outputs(out)
 

@@ -218,8 +218,8 @@ class Module(State):
 
     def modules(self, remove_duplicate: bool = True) -> Iterator[Module]:
         """Yield the module itself, its children, theirs, and so on."""
-        named = self.named_modules(remove_duplicate=remove_duplicate)
-        return (module for _, module in named)
+        pairs = self.named_modules(remove_duplicate=remove_duplicate)
+        return (module for _, module in pairs)
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
         """Yield (name, module) for the own modules."""

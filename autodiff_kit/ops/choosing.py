@@ -35,7 +35,7 @@ def replace_ties(
 
     ``in_all``: in the other rows, too. nan is the largest, and all nan are equal.
     """
-    rows, chosen = np.moveaxis(x, dim, -1), np.moveaxis(places, dim, -1)
+    rows, row_places = np.moveaxis(x, dim, -1), np.moveaxis(places, dim, -1)
     ordered = np.sort(rows, -1)
     is_tie = ordered[..., 1:] == ordered[..., :-1]
     if x.dtype.kind == "f":
@@ -44,7 +44,7 @@ def replace_ties(
         ranks = np.unique(rows[tuple(i)], return_inverse=True)[1].ravel()
         keys = (-ranks if descending else ranks).tolist()
         pairs = choose([*zip(keys, range(len(keys)), strict=True)])
-        chosen[tuple(i)] = [place for _, place in pairs]
+        row_places[tuple(i)] = [place for _, place in pairs]
 
 
 def top(pairs: Pairs, k: int, is_sorted: bool) -> Pairs:
@@ -101,8 +101,8 @@ def _nth_element(pairs: Pairs, nth: int) -> None:
             pairs[first:last] = part
             return
         depth -= 1
-        cut = _partition(pairs, first, last)
-        first, last = (cut, last) if cut <= nth else (first, cut)
+        middle = _partition(pairs, first, last)
+        first, last = (middle, last) if middle <= nth else (first, middle)
     _insertion_sort(pairs, first, last)
 
 
@@ -145,9 +145,9 @@ def _introsort(pairs: Pairs, first: int, last: int, depth: int) -> None:
             pairs[first:last] = part
             return
         depth -= 1
-        cut = _partition(pairs, first, last)
-        _introsort(pairs, cut, last, depth)
-        last = cut
+        middle = _partition(pairs, first, last)
+        _introsort(pairs, middle, last, depth)
+        last = middle
 
 
 def _partition(pairs: Pairs, first: int, last: int) -> int:

@@ -58,8 +58,8 @@ def pixel_shuffle(x: Value, *, factor: int) -> Value:
     """Make blocks of pixels of channels: (*, c * factor**2, h, w) to (*, c, h * factor, ...)."""
     *batch, channels, height, width = x.shape
     blocks = x.reshape(*batch, channels // factor**2, factor, factor, height, width)
-    moved = np.moveaxis(blocks, (-4, -3), (-3, -1))
-    return moved.reshape(*batch, channels // factor**2, height * factor, width * factor)
+    pixels = np.moveaxis(blocks, (-4, -3), (-3, -1))
+    return pixels.reshape(*batch, channels // factor**2, height * factor, width * factor)
 
 
 @op("pixel_unshuffle(x)", tex=r"x^\pi", layout="rows")
@@ -68,5 +68,5 @@ def pixel_unshuffle(x: Value, *, factor: int) -> Value:
     """Make channels of blocks of pixels: (*, c, h * factor, ...) to (*, c * factor**2, h, w)."""
     *batch, channels, height, width = x.shape
     blocks = x.reshape(*batch, channels, height // factor, factor, width // factor, factor)
-    moved: Any = np.moveaxis(blocks, (-3, -1), (-4, -3))
-    return moved.reshape(*batch, channels * factor**2, height // factor, width // factor)
+    pixels: Any = np.moveaxis(blocks, (-3, -1), (-4, -3))
+    return pixels.reshape(*batch, channels * factor**2, height // factor, width // factor)

@@ -127,9 +127,9 @@ def _(g: Value, out: Value, x: Value, dim: int) -> Value:
     # Positive and negative gradients apart, as logarithms: e^{-z} alone would overflow.
     positive, negative = g > 0, g < 0
     size = log(abs(g))
-    gained = _from_the_end(where(positive, size, _LOG_OF_0) - out, dim, logcumsumexp)
-    lost = _from_the_end(where(negative, size, _LOG_OF_0) - out, dim, logcumsumexp)
-    return exp(gained + x) - exp(lost + x)
+    plus = _from_the_end(where(positive, size, _LOG_OF_0) - out, dim, logcumsumexp)
+    minus = _from_the_end(where(negative, size, _LOG_OF_0) - out, dim, logcumsumexp)
+    return exp(plus + x) - exp(minus + x)
 
 
 def _from_the_end(x: Value, dim: int, scan: Any) -> Value:

@@ -223,7 +223,10 @@ class _Outside:  # no Loader of ``importlib.abc``, which takes as long to load a
         if not names:
             raise ModuleNotFoundError(f"No module named '{name}'\n-> {outside(path)}", name=name)
         vars(module).update({n: getattr(above, n) for n in names})
-        module.__all__, module.__getattr__ = names, lambda asked: _raise(absent(name, asked))
+        module.__all__, module.__getattr__ = (
+            names,
+            lambda name_there: _raise(absent(name, name_there)),
+        )
 
 
 def _classes_named(module: str, package: Any) -> list[str]:

@@ -86,8 +86,8 @@ class _SpectralNorm(Module):
             matrix = matrix_of(weight, self.dim)
             for buffer, size in (("_u", matrix.shape[0]), ("_v", matrix.shape[1])):
                 with no_grad():
-                    drawn = matrix.new_empty(size).normal_(0, 1)
-                    self.register_buffer(buffer, F.normalize(drawn, dim=0, eps=eps))
+                    vector = matrix.new_empty(size).normal_(0, 1)
+                    self.register_buffer(buffer, F.normalize(vector, dim=0, eps=eps))
             self._iterate(matrix, 15)
 
     def _iterate(self, matrix: Tensor, count: int) -> None:

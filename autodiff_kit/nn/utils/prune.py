@@ -154,8 +154,8 @@ class PruningContainer(BasePruningMethod):
             part = default_mask == 1
         elif method.PRUNING_TYPE == "structured":
             dim = method.dim % t.ndim
-            left = default_mask.sum(dim=[d for d in range(t.ndim) if d != dim]) != 0
-            part = (*part[:dim], left, *part[dim + 1 :])
+            is_left = default_mask.sum(dim=[d for d in range(t.ndim) if d != dim]) != 0
+            part = (*part[:dim], is_left, *part[dim + 1 :])
         elif method.PRUNING_TYPE != "global":
             raise error("prune.unknown_type", kind=method.PRUNING_TYPE)
         mask = default_mask.to(dtype=t.dtype)

@@ -140,11 +140,11 @@ def spectral_norm(
         raise error("nn.spectral_none", name=name)
     with no_grad():
         sizes = matrix_of(weight, dim).shape
-        drawn = [F.normalize(weight.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in sizes]
+        vectors = [F.normalize(weight.new_empty(n).normal_(0, 1), dim=0, eps=eps) for n in sizes]
     delattr(module, name)
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.data)
-    for end, vector in zip("uv", drawn, strict=True):
+    for end, vector in zip("uv", vectors, strict=True):
         module.register_buffer(f"{name}_{end}", vector)
     module.register_forward_pre_hook(hook)
     return module
