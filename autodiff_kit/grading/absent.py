@@ -44,17 +44,17 @@ def why_absent(exercise: Exercise, work: Work, runner: Runner) -> dict[str, str]
     driver += f"{inspect.getsource(_seen)}\ndrive = _seen\n"
     question = {"data": np.frombuffer(work.data, np.uint8), "names": names}
     (reply,) = runner.run_calls("", [Call(driver, question, is_example=True)], LOOKING)
-    seen = reply.value if isinstance(reply.value, dict) else {}
-    numbers = [part for part in seen.get("numbers", ()) if re.fullmatch(r"e\d+", part)]
+    facts = reply.value if isinstance(reply.value, dict) else {}
+    numbers = [part for part in facts.get("numbers", ()) if re.fullmatch(r"e\d+", part)]
     why = "Is its cell still there?"
-    if not seen.get("code", True):
+    if not facts.get("code", True):
         why = "The notebook has no code in it."
     elif numbers and exercise.name.partition("_")[0] not in numbers:
         others = " and ".join(number[1:] for number in numbers[:3])
         why = f"The notebook's cells are those of exercise {others}."
-    outside = seen.get("outside", ())
-    moved = "It stands in a cell that is not of the type Code: change that back, and run the cell."
-    return {name: moved if name in outside else why for name in names}
+    outside = facts.get("outside", ())
+    where = "It stands in a cell that is not of the type Code: change that back, and run the cell."
+    return {name: where if name in outside else why for name in names}
 
 
 def _seen(step: Any, data: Any) -> Any:

@@ -150,29 +150,29 @@ def check(
     callable (class) -> Check
     """
 
-    def make(asked: type) -> Check:
-        kinds = tuple(getattr(asked, "kinds", ()))
-        sources = [textwrap.dedent(inspect.getsource(part)) for part in (*using, asked.drive)]  # type: ignore[attr-defined]
+    def make(cls: type) -> Check:
+        kinds = tuple(getattr(cls, "kinds", ()))
+        sources = [textwrap.dedent(inspect.getsource(part)) for part in (*using, cls.drive)]  # type: ignore[attr-defined]
         return Check(
-            name=asked.__name__,
+            name=cls.__name__,
             step=step,
             points=points,
             concept=concept,
-            example=asked.example,  # type: ignore[attr-defined]
-            shown=asked.shown,  # type: ignore[attr-defined]
-            generate=asked.generate,  # type: ignore[attr-defined]
+            example=cls.example,  # type: ignore[attr-defined]
+            shown=cls.shown,  # type: ignore[attr-defined]
+            generate=cls.generate,  # type: ignore[attr-defined]
             driver="\n".join(sources),
             cases=len(kinds) or cases,
             kinds=kinds,
             slow=slow,
-            expected=getattr(asked, "expected", None),
-            compare=getattr(asked, "compare", _compare),
-            diagnose=getattr(asked, "diagnose", None),
-            many=getattr(asked, "many", False),
-            picture=getattr(asked, "picture", None),
-            in_words=getattr(asked, "in_words", None),
-            public=getattr(asked, "public", None),
-            reply=getattr(asked, "reply", None),
+            expected=getattr(cls, "expected", None),
+            compare=getattr(cls, "compare", _compare),
+            diagnose=getattr(cls, "diagnose", None),
+            many=getattr(cls, "many", False),
+            picture=getattr(cls, "picture", None),
+            in_words=getattr(cls, "in_words", None),
+            public=getattr(cls, "public", None),
+            reply=getattr(cls, "reply", None),
         )
 
     return make

@@ -52,7 +52,7 @@ def show(student: str, results: Path) -> None:
     with explained(), Store(results / RESULTS) as store:
         student = store.learner(student)
         attempts = list(store.attempts(student))
-        counted = without_superseded(attempts, store.places())
+        latest = without_superseded(attempts, store.places())
         if attempts[0].name != student:
             plain(f"{attempts[0].name} ({student})")
         for attempt in attempts:
@@ -60,17 +60,17 @@ def show(student: str, results: Path) -> None:
                 f"{attempt.exercise or '(exercise not known)'}: {attempt.points:g} of "
                 f"{attempt.max:g}\n  {attempt.origin}  (level {attempt.level}, seed {attempt.seed})"
                 + (f"\n  {attempt.note}" if attempt.note else "")
-                + ("" if attempt in counted else f"\n  {_SUPERSEDED}")
+                + ("" if attempt in latest else f"\n  {_SUPERSEDED}")
             )
-            said: set[str] = set()
+            texts: set[str] = set()
             for mark in attempt.marks:
                 message = "" if mark.message in (mark.status, "right") else f": {mark.message}"
                 plain(
                     f"  {mark.step or 'file'}: {mark.points:g} of {mark.max:g}  "
                     f"{mark.status}{message}"
                 )
-                if mark.status != "right" and mark.text not in said:
-                    said.add(mark.text)
+                if mark.status != "right" and mark.text not in texts:
+                    texts.add(mark.text)
                     plain("".join(f"      {text}\n" for text in mark.text.splitlines()), end="")
         for word in store.overrides(student):
             when = time.strftime("%Y-%m-%d", time.localtime(word.at))
@@ -152,50 +152,50 @@ def override(
     if not reason.strip():
         raise click.UsageError("Say why (--reason): it is what a learner who asks is told.")
     with explained(), Store(results / RESULTS) as store:
-        asked = course_in(folder).exercise(exercise)
-        points_of = {part.id: part.points for part in asked.steps}
+        task = course_in(folder).exercise(exercise)
+        points_of = {part.id: part.points for part in task.steps}
         if step not in points_of and (step != "all" or points is not None):
             raise click.ClickException(
-                f"{asked.id} has no step {step!r}.\n-> There are: {', '.join(points_of)}"
+                f"{task.id} has no step {step!r}.\n-> There are: {', '.join(points_of)}"
             )
         steps = [step] if step in points_of else [*points_of]
         student = store.learner(student, may_be_new=no_file)
         attempts = list(store.attempts(student))
-        has_row = any(attempt.exercise == asked.name for attempt in attempts)
+        has_row = any(attempt.exercise == task.name for attempt in attempts)
         if not has_row and not no_file and not excused:
             raise click.ClickException(
-                f"No results for {student!r} in {asked.id} to override.\n"
+                f"No results for {student!r} in {task.id} to override.\n"
                 "-> If the work is on paper, or was talked through: --no-file"
             )
         if points is not None and points > points_of[step] and not bonus:
             raise click.ClickException(
-                f"The step {step} of {asked.id} has {points_of[step]:g} points, and {points:g} are "
+                f"The step {step} of {task.id} has {points_of[step]:g} points, and {points:g} are "
                 "more.\n-> If you mean it: --bonus"
             )
         if withdraw:
-            here = [word for word in store.overrides(student) if word.exercise == asked.name]
+            here = [word for word in store.overrides(student) if word.exercise == task.name]
             latest = {word.step: word for word in here}
             steps = [name for name in steps if name in latest and not latest[name].withdrawn]
         if not steps:
             raise click.ClickException(
-                f"{student} has no override for the step {step} of {asked.id} to withdraw."
+                f"{student} has no override for the step {step} of {task.id} to withdraw."
             )
         if not has_row:
             name = attempts[0].name if attempts else student
-            store.add([without_file(student, name, asked.name, asked.version, points_of)])
+            store.add([without_file(student, name, task.name, task.version, points_of)])
         author = author or getpass.getuser()
         for name in steps:
-            store.override(student, asked.name, name, points, author, reason, excused=excused)
+            store.override(student, task.name, name, points, author, reason, excused=excused)
         marks = [
             mark
             for grade in store.grades()
-            if (grade.student, grade.exercise) == (student, asked.name)
+            if (grade.student, grade.exercise) == (student, task.name)
             for mark in grade.marks
         ]
     now = sum(mark.points for mark in marks if mark.step in steps)
     words = f"{now:g} points from now on{' again, as graded' if withdraw else ''}"
     words = "excused: it counts neither for nor against" if excused else words
-    click.echo(f"{student}, {asked.id}, {step}: {words}.")
+    click.echo(f"{student}, {task.id}, {step}: {words}.")
 
 
 @click.command(name="export")
@@ -218,9 +218,9 @@ def export_(form: str, to: Path, results: Path, policy: str, folder: Path | None
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     with explained(), Store(results / RESULTS) as store:
         grades: list[Grade] = store.grades(policy)
-        asked = course_in(folder).exercises()
+        exercises = course_in(folder).exercises()
         here = {grade.exercise for grade in grades}
-        titles = {e.name: (f"{e.id} {e.title}", e.points) for e in asked if e.name in here}
+        titles = {e.name: (f"{e.id} {e.title}", e.points) for e in exercises if e.name in here}
         click.echo(f"Wrote {export.export(grades, form, to, titles)}")
 
 
@@ -351,20 +351,20 @@ def isolation() -> tuple[str, str, str]:
     return "optional", f"submissions cannot be shut in: level {LEVELS[0]}", _mend(seen)
 
 
-def _mend(seen: list[sandbox.Finding]) -> str:
-    if not seen:
+def _mend(findings: list[sandbox.Finding]) -> str:
+    if not findings:
         return "grade on Linux (Windows: in WSL 2), or in a container of its own"
-    problem = seen[0].problem[:120]
+    problem = findings[0].problem[:120]
     if "libseccomp" in problem:
         return f"apt install libseccomp2 ({problem})"
-    if seen[0].walls.user and any(not f.walls.user and not f.problem for f in seen):
+    if findings[0].walls.user and any(not f.walls.user and not f.problem for f in findings):
         return (
             "grade as an ordinary user, or with a Python that every user may read "
             f"(this one is {sys.base_prefix})"
         )
-    tried = [finding for finding in seen if finding.walls.bubblewrap]
-    if tried:  # it is there, and is not let do its work
-        return f"allow user namespaces ({problem}; bubblewrap: {tried[0].problem[:120]})"
+    in_bubblewrap = [finding for finding in findings if finding.walls.bubblewrap]
+    if in_bubblewrap:  # it is there, and is not let do its work
+        return f"allow user namespaces ({problem}; bubblewrap: {in_bubblewrap[0].problem[:120]})"
     return f"allow user namespaces, or apt install bubblewrap ({problem})"
 
 

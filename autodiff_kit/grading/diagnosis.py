@@ -31,9 +31,9 @@ def known_mistake(
     step: Step,
     checks: list[Check],
     first: Check,
-    asked: dict[str, list[Answer]],
+    answers: dict[str, list[Answer]],
     seed: int,
-    said: set[str],
+    messages: set[str],
 ) -> str:
     """Return the id of the known mistake that answers as the learner does, or nothing.
 
@@ -45,7 +45,7 @@ def known_mistake(
     right = right_by_check(exercise, seed)
 
     def agrees(mutant: Variant, check: Check) -> bool:
-        return all_alike(asked[check.name], answers_of(exercise, mutant, check, seed))
+        return all_alike(answers[check.name], answers_of(exercise, mutant, check, seed))
 
     def is_of_this_step(mutant: Variant) -> bool:
         return bool(defined(mutant.code) & set(step.names))
@@ -55,15 +55,17 @@ def known_mistake(
 
     def agrees_on_example(mutant: Variant) -> bool:
         # The same for all learners, and so known already for most: the others are few.
-        mine, theirs = asked[first.name][0], example_of(exercise, mutant, first)
+        mine, theirs = answers[first.name][0], example_of(exercise, mutant, first)
         # Of errors that anything can lead to, only the words tell whether it is the same thing.
         return mine.is_like(theirs) and (mine.kind not in _VAGUE or mine.error == theirs.error)
 
-    known = [m for m in exercise.mutants if is_of_this_step(m) or m.message in said]
-    known = [m for m in known if agrees_on_example(m)]
-    known = [m for m in known if is_wrong(m, first) and agrees(m, first)]
-    known = [m for m in known if is_of_this_step(m) or all(agrees(m, c) for c in exercise.checks)]
-    whole = [m for m in known if all(agrees(m, check) for check in checks)]
+    mutants = [m for m in exercise.mutants if is_of_this_step(m) or m.message in messages]
+    mutants = [m for m in mutants if agrees_on_example(m)]
+    mutants = [m for m in mutants if is_wrong(m, first) and agrees(m, first)]
+    mutants = [
+        m for m in mutants if is_of_this_step(m) or all(agrees(m, c) for c in exercise.checks)
+    ]
+    whole = [m for m in mutants if all(agrees(m, check) for check in checks)]
     if len(whole) > 1:
         # Few are asked about all checks, as that takes long.
         everywhere = {m: sum(agrees(m, check) for check in exercise.checks) for m in whole}
@@ -71,8 +73,8 @@ def known_mistake(
     if whole:
         return whole[0].message
     # Who has made a mistake fails wherever it shows: a check passed here rules it out.
-    passed = [check for check in checks if all_alike(asked[check.name], right[check.name])]
-    half = [m for m in known if not any(is_wrong(m, check) for check in passed)]
+    passed = [check for check in checks if all_alike(answers[check.name], right[check.name])]
+    half = [m for m in mutants if not any(is_wrong(m, check) for check in passed)]
     faults = [(sum(is_wrong(m, check) for check in checks), m.message) for m in half]
     return min(faults)[1] if faults else ""
 

@@ -72,11 +72,11 @@ class OnDask:
         again: deque[Job] = deque()  # from groups that failed: now each alone
         running: dict[str, list[Job]] = {}
         arriving = self.distributed.as_completed()
-        threads, asked = 0, 0.0
+        threads, asked_at = 0, 0.0
         with self.client:
             while True:
-                if time.monotonic() - asked > 2:  # workers come and go
-                    threads, asked = sum(self.client.nthreads().values()), time.monotonic()
+                if time.monotonic() - asked_at > 2:  # workers come and go
+                    threads, asked_at = sum(self.client.nthreads().values()), time.monotonic()
                 while len(running) < AHEAD * max(threads, 1):
                     group = [again.popleft()] if again else list(itertools.islice(source, GROUP))
                     if not group:
@@ -87,11 +87,11 @@ class OnDask:
                     arriving.add(self.client.submit(grade_there, *arguments, key=key, pure=True))
                 if not running:
                     return
-                done = arriving.next_batch(block=True)  # all that are there: one question for all
+                ready = arriving.next_batch(block=True)  # all that are there: one question for all
                 # What a worker had when it died, `gather` lets another one do again.
-                for attempts in self.client.gather([f for f in done if f.status != "error"]):
+                for attempts in self.client.gather([f for f in ready if f.status != "error"]):
                     yield from attempts
-                for future in done:
+                for future in ready:
                     group = running.pop(future.key)
                     if future.status == "error" and len(group) > 1:
                         again.extend(group)

@@ -198,15 +198,15 @@ class Local:
         """Yield the result of each job, as they come."""
         source = iter(jobs)
         todo: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        done: queue.SimpleQueue[Attempt | Exception] = queue.SimpleQueue()
+        results: queue.SimpleQueue[Attempt | Exception] = queue.SimpleQueue()
         judges = [Judge(self.course.folder, self.walls) for _ in range(self.workers)]
 
         def work(judge: Judge) -> None:
             while (job := todo.get()) is not None:
                 try:
-                    done.put(judge.grade(job))
+                    results.put(judge.grade(job))
                 except Exception as error:
-                    done.put(error)
+                    results.put(error)
 
         threads = [threading.Thread(target=work, args=(j,), daemon=True) for j in judges]
         for thread in threads:
@@ -219,7 +219,7 @@ class Local:
                     running += 1
                 if not running:
                     return
-                outcome = done.get()
+                outcome = results.get()
                 running -= 1
                 if isinstance(outcome, Exception):
                     raise outcome

@@ -298,27 +298,27 @@ def code_in(namespace: Space, exercise: Exercise) -> str:
     """
     history = _history(namespace)
     tasks = [name for step in exercise.steps for name in step.names]
-    chosen: set[int] = set()
+    numbers: set[int] = set()
     loose: list[str] = []
     names_of = [defined(cell) for cell in history]
     for name in tasks:
         cells = [number for number, names in enumerate(names_of) if name in names]
         if cells:
-            chosen.add(cells[-1])
+            numbers.add(cells[-1])
         elif name in namespace:
             try:
                 loose.append(inspect.getsource(namespace[name]))
             except (OSError, TypeError):  # typed at a prompt that keeps no source: "not found"
                 continue
     bound = [binding(cell) for cell in history]
-    waiting = [*(history[number] for number in chosen), *loose]
+    waiting = [*(history[number] for number in numbers), *loose]
     while waiting:
         for name in read_by(waiting.pop()):
             cells = [number for number, names in enumerate(bound) if name in names]
-            if cells and not chosen & {*cells}:
-                chosen.add(cells[-1])
+            if cells and not numbers & {*cells}:
+                numbers.add(cells[-1])
                 waiting.append(history[cells[-1]])
-    return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(chosen)), *loose])
+    return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(numbers)), *loose])
 
 
 def _history(namespace: Space) -> list[str]:

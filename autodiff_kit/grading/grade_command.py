@@ -153,11 +153,11 @@ def unpacking(walls: Walls | None) -> Iterator[Runner]:
 
 def _walls(console: Console, least: int) -> Walls | None:
     """Return the best walls of this machine, or stop if they are too low."""
-    seen = sandbox.probe()
-    walls = None if not seen or seen[-1].problem else seen[-1].walls
+    findings = sandbox.probe()
+    walls = None if not findings or findings[-1].problem else findings[-1].walls
     level = walls.level if walls else 0
     if level < least:
-        reasons = "".join(f"\n   {finding.walls}: {finding.problem}" for finding in seen)
+        reasons = "".join(f"\n   {finding.walls}: {finding.problem}" for finding in findings)
         raise click.ClickException(
             f"Submissions can be shut in at level {level} only on this machine "
             f"({LEVELS[level].split(': ')[1]}).{reasons}\n"
@@ -184,11 +184,11 @@ def _progress(console: Console, total: int) -> Iterator[Any]:
 
         def show(summary: engine_local.Summary) -> None:
             nonlocal latest
-            done, now = summary.graded + summary.known, time.monotonic()
-            bar.update(task, completed=done)
+            count, now = summary.graded + summary.known, time.monotonic()
+            bar.update(task, completed=count)
             if not console.is_terminal and now - latest > LOG_EVERY and summary.graded:
-                left = max(total - done, 0) * (now - start) / summary.graded
-                click.echo(f"{done} of about {max(done, total)}, {left / 60:.0f} min left")
+                seconds = max(total - count, 0) * (now - start) / summary.graded
+                click.echo(f"{count} of about {max(count, total)}, {seconds / 60:.0f} min left")
                 latest = now
 
         yield show
@@ -207,17 +207,17 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
     plain(f"\n{'exercise':{wide}}  graded       mean  all right  empty  unreadable")
     for name in names:
         here = [g for g in grades if g.exercise == name]
-        counted = [g for g in here if not g.is_excused]
-        most = max((g.max for g in counted), default=0)
-        mean = f"{sum(g.out_of(most) for g in counted) / max(len(counted), 1):.1f} of {most:g}"
+        graded = [g for g in here if not g.is_excused]
+        most = max((g.max for g in graded), default=0)
+        mean = f"{sum(g.out_of(most) for g in graded) / max(len(graded), 1):.1f} of {most:g}"
         full = sum(bool(g.max) and g.points >= g.max for g in here)
         empty = sum(map(export.is_empty, here))
         unread = sum(g.attempt.status == "unreadable" for g in here)
         plain(
-            f"{name or '(unknown)':{wide}}  {len(counted):6}  {mean:>9}  {full:9}  {empty:5}  "
+            f"{name or '(unknown)':{wide}}  {len(graded):6}  {mean:>9}  {full:9}  {empty:5}  "
             f"{unread:10}"
         )
-        if excused := len(here) - len(counted):
+        if excused := len(here) - len(graded):
             plain(f"    excused: {excused}")
         exercise = course.exercise(name) if name in course.names else None  # it may be gone
         words = _in_words(exercise) if exercise else {}
@@ -229,8 +229,8 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
         if len(bad) > MAX_NAMED:
             plain(f"    and {len(bad) - MAX_NAMED} more that are unreadable: see the export csv")
         if exercise:
-            said = exercise.messages | words
-            picture = export.histogram(here, name, f"{exercise.id} {exercise.title}", said)
+            texts = exercise.messages | words
+            picture = export.histogram(here, name, f"{exercise.id} {exercise.title}", texts)
             (results / f"{name}.svg").write_text(picture, encoding="utf-8")
     plain()
 

@@ -55,15 +55,15 @@ def grades_of(
             grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
     grades = []
     for who, rows in grouped.items():
-        counted = without_superseded(rows, places) if len(rows) > 1 else rows
+        latest = without_superseded(rows, places) if len(rows) > 1 else rows
         by_step = {step: o for step, o in words.get(who, {}).items() if not o.withdrawn}
-        if counted[0].status == NO_FILE and not by_step:  # all overrides are withdrawn
+        if latest[0].status == NO_FILE and not by_step:  # all overrides are withdrawn
             continue
         # An override counts for every attempt: which one is best is asked with it. If that
         # leaves two equal, the one that earned more is shown.
         rivals = [
-            Grade(who[0], a.name, who[1], _overridden(a.marks, by_step), a, len(counted))
-            for a in counted
+            Grade(who[0], a.name, who[1], _overridden(a.marks, by_step), a, len(latest))
+            for a in latest
         ]
         best = max(rivals, key=lambda grade: (grade.points, grade.attempt.points))
         key = last.get(who, best.attempt.key)

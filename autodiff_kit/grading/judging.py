@@ -131,9 +131,9 @@ def _text(exercise: Exercise, row: Row) -> str:
     """Return what is said of a step, and which checks took its points."""
     text = clean(row.text, 4000, LINES)
     is_tried = row.status not in (NOT_ATTEMPTED, "missing")
-    lost = [check for check in exercise.checks if is_tried and check.name in row.failed]
-    parts = ", ".join(f"{check.concept} ({check.points:g})" for check in lost)
-    return f"{text}\nPoints lost: {parts}." if lost else text
+    lost_checks = [check for check in exercise.checks if is_tried and check.name in row.failed]
+    parts = ", ".join(f"{check.concept} ({check.points:g})" for check in lost_checks)
+    return f"{text}\nPoints lost: {parts}." if lost_checks else text
 
 
 def files_hash(folder: Path) -> str:
@@ -385,8 +385,8 @@ class _Telling:
 
 
 def _bound_memory() -> None:
-    taken = usage.taken_memory()
-    if resource is not None and taken:
+    base_memory = usage.taken_memory()
+    if resource is not None and base_memory:
         hard = resource.getrlimit(resource.RLIMIT_AS)[1]
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, hard))
+            resource.setrlimit(resource.RLIMIT_AS, (base_memory + MEMORY, hard))

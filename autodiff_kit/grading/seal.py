@@ -96,8 +96,8 @@ def hide_callers() -> None:
         return None if frame is None or _is_caller(code_of(frame)) else frame
 
     for kind, names in _HIDDEN.items():
-        (shown,) = (d for d in gc.get_referents(vars(kind)) if isinstance(d, dict))
-        shown.update({name: value for name, value in names.items() if name in shown})
+        (attributes,) = (d for d in gc.get_referents(vars(kind)) if isinstance(d, dict))
+        attributes.update({name: value for name, value in names.items() if name in attributes})
         with contextlib.suppress(AttributeError):
             ctypes.pythonapi.PyType_Modified(ctypes.py_object(kind))
 

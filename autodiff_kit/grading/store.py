@@ -363,8 +363,8 @@ class Store:
         known: list[tuple[str, str]] = [tuple(row) for row in self._rows(sql)]
         if any(given == student for student, _ in known):
             return given
-        wanted = given.casefold()
-        named = {student for student, name in known if name.casefold() == wanted}
+        folded = given.casefold()
+        named = {student for student, name in known if name.casefold() == folded}
         if len(named) == 1:
             return named.pop()
         if may_be_new and not named:
@@ -372,7 +372,7 @@ class Store:
         near = [
             f"{student} ({name})" if name != student else student
             for student, name in known
-            if wanted in student.casefold() or wanted in name.casefold()
+            if folded in student.casefold() or folded in name.casefold()
         ]
         hint = f"\n-> Did you mean: {', '.join(dict.fromkeys(near[:10]))}" if near else ""
         many = f"There is more than one {given!r} in" if named else f"No results for {given!r} in"

@@ -227,15 +227,19 @@ def _most_done(
     reader = inspect.getsource(notebook)
     driver = f"{inspect.getsource(_look)}\n\ndrive = _look\n"
     latest = time.monotonic() + MAX_LOOKING
-    done: dict[bytes, int] = {}
+    points_of: dict[bytes, int] = {}
     for rival in sorted(rivals, key=lambda rival: (rival.suffix, len(rival.origin), rival.origin)):
-        if rival.data not in done and len(done) < MAX_RIVALS and time.monotonic() < latest:
+        if (
+            rival.data not in points_of
+            and len(points_of) < MAX_RIVALS
+            and time.monotonic() < latest
+        ):
             data = np.frombuffer(rival.data, np.uint8)
             question = {"data": data, "suffix": rival.suffix, "names": [*names], "reader": reader}
             (reply,) = runner.run_calls("", [Call(driver, question, is_example=True)], LOOKING)
-            done[rival.data] = reply.value if isinstance(reply.value, int) else 0
-    most = max(done.values())
-    return [rival for rival in rivals if done.get(rival.data, 0) == most]
+            points_of[rival.data] = reply.value if isinstance(reply.value, int) else 0
+    most = max(points_of.values())
+    return [rival for rival in rivals if points_of.get(rival.data, 0) == most]
 
 
 def _look(step: Any, data: Any) -> Any:

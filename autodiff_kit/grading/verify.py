@@ -225,14 +225,14 @@ def _right_answers(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds:
     if len(exercise.alternatives) < 3:
         verdict.problems.append(f"has {verdict.alternatives} alternatives; 3 are the least")
     variants = (Variant("solution", "", ""), *exercise.alternatives)
-    lost: dict[str, list[tuple[int, list[tuple[str, ...]]]]] = {v.name: [] for v in variants}
+    losses: dict[str, list[tuple[int, list[tuple[str, ...]]]]] = {v.name: [] for v in variants}
     for seed in range(seeds):
         for variant in variants:
             result = _graded(exercise, variant.code, seed, runner)
             if result.points != result.max:
                 failed = [row.failed for row in result.rows if row.failed]
-                lost[variant.name].append((seed, failed))
-    for name, hits in lost.items():
+                losses[variant.name].append((seed, failed))
+    for name, hits in losses.items():
         if hits:
             verdict.problems.append(
                 f"the right answer {name} loses points under {len(hits)} of {seeds} "
@@ -242,10 +242,10 @@ def _right_answers(exercise: Exercise, verdict: Verdict, runner: Trusted, seeds:
 
 def _stub(exercise: Exercise, course: Course, verdict: Verdict) -> None:
     """Demand "not attempted" for the notebook as learners get it, and "missing" for no cells."""
-    for code, wanted in ((_stub_of(exercise, course), NOT_ATTEMPTED), ("", "missing")):
+    for code, status in ((_stub_of(exercise, course), NOT_ATTEMPTED), ("", "missing")):
         result = grade_code(exercise, code, Trusted(), 1)
-        if any(row.status != wanted or row.points for row in result.rows):
-            verdict.problems.append(f"{wanted}: {[(r.status, r.points) for r in result.rows]}")
+        if any(row.status != status or row.points for row in result.rows):
+            verdict.problems.append(f"{status}: {[(r.status, r.points) for r in result.rows]}")
 
 
 def _stub_of(exercise: Exercise, course: Course) -> str:
@@ -287,7 +287,7 @@ def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -
             inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
             for what, guesses in zip(lucky, ([example] * len(right), others), strict=True):
                 cases = list(zip(inputs, guesses, right, strict=True))[1:]
-                if all(is_right(check, data, guess, wanted) for data, guess, wanted in cases):
+                if all(is_right(check, data, guess, expected) for data, guess, expected in cases):
                     lucky[what].append(seed)
             others = right
         for what, hits in lucky.items():

@@ -166,8 +166,8 @@ def only_read(files: Iterable[str], folders: Iterable[str]) -> None:
     rules = (ctypes.c_uint64 * 3)(handled, 3 * (version >= 4), 3 * (version >= 6))
     size = 8 if version < 4 else 16 if version < 6 else 24
     libc = _libc()
-    made = libc.syscall(LANDLOCK_CREATE, rules, ctypes.c_size_t(size), ctypes.c_uint32(0))
-    ruleset = _checked(made, "landlock_create_ruleset")
+    descriptor = libc.syscall(LANDLOCK_CREATE, rules, ctypes.c_size_t(size), ctypes.c_uint32(0))
+    ruleset = _checked(descriptor, "landlock_create_ruleset")
     allowed = [(path, READ_FILE | READ_DIR) for path in files]
     allowed += [(path, READ_DIR) for path in folders]
     allowed += [("/dev/null", READ_FILE | WRITE_FILE), ("/dev/urandom", READ_FILE)]
@@ -237,9 +237,9 @@ def forbidden_calls() -> bytes:
     rule("prlimit64", refuse, _Compare(0, not_equal, 0, 0))  # another process's limits
     reading, writing = os.pipe()
     try:
-        made = library.seccomp_export_bpf(context, writing)
-        if made < 0:
-            raise OSError(-made, f"seccomp_export_bpf: {os.strerror(-made)}")
+        result = library.seccomp_export_bpf(context, writing)
+        if result < 0:
+            raise OSError(-result, f"seccomp_export_bpf: {os.strerror(-result)}")
         return os.read(reading, 2**16)
     finally:
         os.close(reading)
@@ -249,9 +249,9 @@ def forbidden_calls() -> bytes:
 
 def forbid_calls(program: bytes) -> None:
     """Put the filter over this process, for good."""
-    given = _Program(len(program) // 8, program)
+    filter_program = _Program(len(program) // 8, program)
     _prctl(PR_SET_NO_NEW_PRIVS, 1)
-    _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(given))
+    _prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.addressof(filter_program))
 
 
 def die_with_parent() -> None:

@@ -44,14 +44,14 @@ def evidence(
     them out: who knows the inputs of one try has nothing for the next, but may try. Where `returns`
     is false, no function of the step returns anything.
     """
-    for number, (given, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
-        if is_right(check, given, answer, best):
+    for number, (data, answer, best) in enumerate(zip(inputs, answers, right, strict=True)):
+        if is_right(check, data, answer, best):
             continue
         if number == 0:
-            expected, shown = check.show(best.value), check.show(answer.value)
-            if answer.status == "ok" and shown == expected:
-                shown, expected = _apart(answer.value, best.value)
-            yours = f"your code gives {shown}" if answer.status == "ok" else _trouble(answer)
+            expected, answer_text = check.show(best.value), check.show(answer.value)
+            if answer.status == "ok" and answer_text == expected:
+                answer_text, expected = _apart(answer.value, best.value)
+            yours = f"your code gives {answer_text}" if answer.status == "ok" else _trouble(answer)
             if returns and _lacks_return(answer, best):
                 yours += "  (Is a `return` missing?)"
             elif lacks := _lacks_attribute(answer):
@@ -107,19 +107,19 @@ def _lacks_attribute(answer: Answer) -> str:
 
 def _apart(value: Any, expected: Any) -> tuple[str, str]:
     """Show two answers that look alike at first: with more digits, else where they part."""
-    shown, right = show(value, digits=12), show(expected, digits=12)
-    if shown != right:
-        return shown, right
+    mine, right = show(value, digits=12), show(expected, digits=12)
+    if mine != right:
+        return mine, right
     where = ""
     while (part := _first_difference(value, expected)) is not None:
         where += f"[{', '.join(map(repr, part))}]"
         for index in part if isinstance(value, list | tuple | dict) else (part,):
             value, expected = value[index], expected[index]
     for digits in (4, 12):
-        shown, right = (f"at {where}: {show(v, digits=digits)}" for v in (value, expected))
-        if shown != right:
+        mine, right = (f"at {where}: {show(v, digits=digits)}" for v in (value, expected))
+        if mine != right:
             break
-    return shown, right
+    return mine, right
 
 
 def _first_difference(value: Any, expected: Any) -> tuple[Any, ...] | None:

@@ -29,14 +29,14 @@ def main() -> None:
     itself, then kill it. The last two answer how it ended, in words, or with nothing.
     """
     control = socket.socket(fileno=int(sys.argv[1]))
-    wanted = wire.decode(*wire.unframe(control.recv))
+    setting = wire.decode(*wire.unframe(control.recv))
     try:
-        home, program = _raise_walls(wanted)
+        home, program = _raise_walls(setting)
     except Exception as error:  # even a LookupError, where a new user cannot read Python
         control.sendall(wire.frame(wire.encode(f"{type(error).__name__}: {error}")))
         return
     control.sendall(wire.frame(wire.encode("")))
-    taken = usage.taken_memory() or wanted["taken"]
+    base_memory = usage.taken_memory() or setting["taken"]
     # Once here, so that what runs for the first time does not do so in every fork.
     call: CallSent = {"driver": "def drive(step, data): return 1", "data": 1}
     for suffix, source in ((".py", b"x = 1"), (".ipynb", b'{"cells": []}')):
@@ -53,19 +53,19 @@ def main() -> None:
     child.shut()
     gc.collect()
     gc.freeze()  # what is here already is not looked at, and so not copied, in the forks
-    _serve(control, home, program, taken)
+    _serve(control, home, program, base_memory)
 
 
 def _nothing(message: Message) -> None:
     wire.decode(wire.encode(message), 2**20)
 
 
-def _raise_walls(wanted: dict[str, object]) -> tuple[int | None, bytes]:
-    user = wanted["user"]
+def _raise_walls(setting: dict[str, object]) -> tuple[int | None, bytes]:
+    user = setting["user"]
     if isinstance(user, int):
         walls.other_user(user)
     home = None
-    if wanted["namespaces"]:
+    if setting["namespaces"]:
         walls.new_namespaces()
         keeper = os.fork()
         if keeper:  # this one stands outside and only waits
@@ -73,20 +73,20 @@ def _raise_walls(wanted: dict[str, object]) -> tuple[int | None, bytes]:
         walls.die_with_parent()
         home = os.open("/proc/self/ns/pid_for_children", os.O_RDONLY)
     program = walls.forbidden_calls()
-    wanted["taken"] = usage.taken_memory()
-    if wanted["landlock"]:
-        walls.only_read(wanted["files"], wanted["folders"])  # type: ignore[arg-type]
+    setting["taken"] = usage.taken_memory()
+    if setting["landlock"]:
+        walls.only_read(setting["files"], setting["folders"])  # type: ignore[arg-type]
     return home, program
 
 
-def _serve(control: socket.socket, home: int | None, program: bytes, taken: int) -> None:
+def _serve(control: socket.socket, home: int | None, program: bytes, base_memory: int) -> None:
     process: int | None = None
     while True:
         command, files, _, _ = socket.recv_fds(control, 1, 1)
         if command == b"R":
             process = _fork(home)
             if process == 0:
-                _submission(files[0], program, taken)
+                _submission(files[0], program, base_memory)
             os.close(files[0])
         elif command == b"T":
             seconds = None if process is None else usage.computed(process)
@@ -106,7 +106,7 @@ def _fork(home: int | None) -> int | None:
         return None
 
 
-def _submission(talk: int, program: bytes, taken: int) -> None:
+def _submission(talk: int, program: bytes, base_memory: int) -> None:
     """Run one submission; never return."""
     try:
         # Not by the objects' own `close`: nothing but the talk with the grader may stay open here.
@@ -118,7 +118,7 @@ def _submission(talk: int, program: bytes, taken: int) -> None:
 
         request = wire.decode(*wire.unframe(read))
         os.setsid()
-        usage.limit_resources(request["limits"], taken)
+        usage.limit_resources(request["limits"], base_memory)
         walls.drop_capabilities()
         walls.forbid_calls(program)
         child.answer(read, request, talk)
