@@ -89,6 +89,41 @@ def test_widgets_and_answers_come_back_after_any_number_of_openings_restarts_and
     assert len(nbformat.read(path, 4).metadata["widgets"]) == 1
 
 
+# What Jupyter or the kit puts before and after the contents of each widget that no Python answers.
+MARKS = """() => [...document.querySelectorAll('.jupyter-widgets-disconnected, .adk-q-buttons')]
+  .flatMap((part) => ['::before', '::after'].map((end) => getComputedStyle(part, end).content))
+  .filter((content) => content !== 'none' && content !== 'normal')"""
+
+
+def test_what_no_python_answers_says_so_once_and_in_words(
+    jupyter: Any, notebook: Any, board: Any, desk: Any
+) -> None:
+    lab = "from autodiff_kit.widgets import ControlFlow\nControlFlow(lambda x: x * x, x=2.0)"
+    path = write_cells(jupyter.folder / "unanswered.ipynb", *CELLS[:2], CELLS[3], lab)
+    page = notebook(path)
+    page.locator(".adk-lab .adk-board-picture").wait_for()
+    assert page.evaluate(MARKS) == []  # while Python answers
+    assert page.locator(".adk-q-check").is_visible()
+    page.evaluate(SAVE_AND_END)
+    page.close()
+
+    again = desk()
+    page = again.page
+    page.goto(f"{jupyter.url}/lab/tree/{path.name}?reset")
+    page.locator(".adk-lab .adk-board-picture").wait_for()
+
+    marks = [mark.strip('"') for mark in page.evaluate(MARKS)]
+    assert sorted(marks) == [
+        "These controls do nothing until the notebook is run again.",
+        "To answer, run the cells above, then this one.",
+    ]
+    assert page.locator(".adk-q-check").is_hidden()  # it would wait for an answer in vain
+    stepper = board(page)
+    before = stepper.caption
+    stepper.go(0 if stepper.step else stepper.last)
+    assert stepper.caption != before
+
+
 @pytest.fixture
 def plain(setting: Any) -> None:
     """Let the server keep no widgets in notebooks, as a plain JupyterLab does."""
