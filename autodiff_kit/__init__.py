@@ -99,9 +99,25 @@ bool = dtypes.bool_
 half, float, double = float16, float32, float64
 short, int, long = int16, int32, int64
 
+# PyTorch has these functions of ``nn.functional`` here, too, and these methods as functions.
+_OF_NN = """
+    adaptive_avg_pool1d avg_pool1d bilinear celu celu_ conv1d conv2d conv_transpose1d
+    conv_transpose2d cosine_similarity group_norm layer_norm max_pool1d max_pool2d
+    pairwise_distance pixel_shuffle pixel_unshuffle prelu rms_norm rrelu_ selu selu_
+    threshold_
+"""
+_OF_TENSORS = """
+    acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ asin_ asinh_
+    atan_ atanh_ clip_ cosh_ deg2rad_ detach_ erf_ erfc_ exp2_ fill_ fix_ frac_ gcd_
+    get_device index_put_ is_inference lcm_ ldexp_ log10_ log2_ logit_ nan_to_num_
+    negative_ rad2deg_ sinc_ sinh_ trunc_ xlogy_ zero_
+"""
+
 __all__ = [
     *_creation,
     *_functions,
+    *_OF_NN.split(),
+    *_OF_TENSORS.split(),
     "Generator",
     "Size",
     "Tensor",
@@ -223,6 +239,10 @@ def __getattr__(name: str) -> Any:
             import_module("autodiff_kit.nn")
         module = import_module(f"autodiff_kit.{_LAZY_NAMES[name]}")
         return keep(__name__, name, getattr(module, name))
+    if name in _OF_NN.split():
+        return keep(__name__, name, getattr(import_module("autodiff_kit.nn").functional, name))
+    if name in _OF_TENSORS.split():
+        return keep(__name__, name, getattr(Tensor, name))
     if name == "is_anomaly_enabled":
         return import_module("autodiff_kit.autograd.anomaly").is_anomaly_enabled
     if name in _LAZY_MODULES:

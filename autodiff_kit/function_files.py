@@ -67,7 +67,7 @@ FILES = {
     """,
     "products": """
         addbmm addmv addr baddbmm cdist cross det ger inner inverse kron logdet matrix_power
-        slogdet tensordot vdot
+        matrix_exp pinverse slogdet tensordot vdot
     """,
     "ranking": """
         aminmax argsort corrcoef cov dist histc histogram kthvalue median mode msort nanmean

@@ -1,7 +1,7 @@
 """``torch.linalg``: norms, inverses, determinants and linear systems.
 
-After reading this file you know what is here; eigenvalues are NumPy's: ``np.linalg.eigh(x)`` takes
-a tensor that does not require grad. Read next: ``ops/solving.py``.
+After reading this file you know what is here, all for real numbers: the eigenvalues of matrices
+that are not symmetric are NumPy's. Read next: ``ops/solving.py``.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ import numpy as np
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import eye
-from autodiff_kit.dtypes import Size, full_name, tensor_type
+from autodiff_kit.dtypes import Size, full_name
 from autodiff_kit.errors import LinAlgError, error
 from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Dtype, Ints, Number, Tensors, function_of
 from autodiff_kit.late import late
+from autodiff_kit.matrices import check_float, check_matrix, check_sizes, check_square
 from autodiff_kit.operands import check_bool
 from autodiff_kit.ops import singular, solving
 from autodiff_kit.outside import absent
 from autodiff_kit.sizes import check_norm, norm_dims
+from autodiff_kit.spectra import eigh, eigvalsh, lstsq, matrix_exp, matrix_rank, pinv
 from autodiff_kit.tensor import Tensor
 
 __all__ = [
@@ -34,33 +36,29 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eigh",
+    "eigvalsh",
     "inv",
+    "lstsq",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "multi_dot",
 ]
-__all__ += ["norm", "qr", "slogdet", "solve", "solve_triangular", "svd", "svdvals", "vecdot"]
+__all__ += [
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "vecdot",
+]
 __all__ += ["vector_norm"]
-
-
-def _check_float(name: str, A: Tensor) -> None:
-    if A._array.dtype.kind != "f":
-        kind = tensor_type(A._array.dtype)
-        raise error("linalg.whole_numbers", name=f"linalg.{name}", kind=kind)
-
-
-def _check_square(name: str, A: Tensor) -> None:
-    if A.ndim < 2:
-        raise error("linalg.no_matrix", name=name)
-    _check_sizes(name, A)
-    _check_float(name, A)
-
-
-def _check_sizes(name: str, A: Tensor) -> None:
-    rows, columns = A.shape[-2:]
-    if rows != columns:
-        raise error("linalg.not_square", name=name, rows=rows, columns=columns)
 
 
 _linalg = function_of("linalg")
@@ -98,8 +96,7 @@ def matrix_norm(
     """
     if not _is_order(ord):
         raise error("linalg.norm_order", ord=ord)
-    if A.ndim < 2:
-        raise error("linalg.no_matrix", name="matrix_norm")
+    check_matrix("matrix_norm", A)
     check_norm("matrix_norm", A, dtype)
     if len(dim) != 2:
         raise error("linalg.norm_of_dims", dims=" ".join(map(str, dim)))
@@ -153,14 +150,14 @@ def norm(
 @_linalg
 def inv(A: Tensor) -> Tensor:
     """Return the inverse of square matrices."""
-    _check_square("inv", A)
+    check_square("inv", A)
     return solving.linalg_inv_ex(A)
 
 
 @_linalg
 def solve(A: Tensor, B: Tensor) -> Tensor:
     """Return X with ``A @ X = B``: for columns B, or one vector for each matrix."""
-    _check_square("solve", A)
+    check_square("solve", A)
     is_vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     if A.shape[-1] != B.shape[-1 if is_vector else -2]:
         shapes = ["x".join(map(str, t.shape[-2:])) for t in (A, B)]
@@ -176,7 +173,7 @@ def solve_triangular(
 
     ``unitriangular`` takes the diagonal for ones.
     """
-    _check_square("solve_triangular", A)
+    check_square("solve_triangular", A)
     if A.shape[-1] != B.shape[-2 if left else -1]:
         shapes = ["x".join(map(str, t.shape[-2:])) for t in (A, B)]
         equation = "AX = B" if left else "XA = B"
@@ -195,7 +192,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
 
     LinAlgError if A is not positive-definite.
     """
-    _check_square("cholesky", A)
+    check_square("cholesky", A)
     lower = solving.linalg_cholesky_ex(A)
     return lower.mT if upper else lower
 
@@ -216,9 +213,8 @@ def qr(A: Tensor, mode: str = "reduced") -> Any:
 
     ``mode`` "complete" makes Q square, "r" leaves it out.
     """
-    if A.ndim < 2:
-        raise error("linalg.no_matrix", name="qr")
-    _check_float("qr", A)
+    check_matrix("qr", A)
+    check_float("qr", A)
     if mode not in ("reduced", "r", "complete"):
         raise error("linalg.qr_mode", mode=mode)
     return _Factors(*solving.linalg_qr(A, mode=mode))
@@ -241,10 +237,9 @@ def svd(A: Tensor, full_matrices: bool = True) -> Any:
 
     S has the singular values, the largest first. With ``full_matrices``, U and Vh are square.
     """
-    if A.ndim < 2:
-        raise error("linalg.no_matrix", name="svd")
+    check_matrix("svd", A)
     check_bool("linalg_svd", "full_matrices", full_matrices, " (position 2)")
-    _check_float("svd", A)
+    check_float("svd", A)
     return _SingularValues(*singular.linalg_svd(A, full_matrices=full_matrices))
 
 
@@ -265,13 +260,13 @@ def cond(A: Tensor, p: Any = None) -> Tensor:
     if A.ndim < 2:
         raise error("linalg.cond_of_no_matrix")
     if isinstance(p, str):
-        _check_sizes(f"cond(ord={p})", A)
+        check_sizes(f"cond(ord={p})", A)
     if p is not None and not _is_order(p):
         raise error("linalg.cond_order", p=p)
     if not A.numel():
         return A.new_zeros(A.shape[:-2])
     if p not in (None, 2, -2):
-        _check_sizes(f"cond(ord={p})", A)
+        check_sizes(f"cond(ord={p})", A)
         with suppress(LinAlgError):
             inverse = inv(A)
             return matrix_norm(A, p) * matrix_norm(inverse, p)
@@ -295,7 +290,7 @@ def _has_no_inverse(matrix: Any) -> bool:
 @_linalg
 def det(A: Tensor) -> Tensor:
     """Return the determinant of square matrices."""
-    _check_square("det", A)
+    check_square("det", A)
     return solving.linalg_det(A)
 
 
@@ -313,7 +308,7 @@ class _SignAndLogarithm(NamedTuple):
 @_linalg
 def slogdet(A: Tensor) -> Any:
     """Return (sign, logabsdet): the sign of determinants, and the logarithm of their size."""
-    _check_square("slogdet", A)
+    check_square("slogdet", A)
     return _SignAndLogarithm(*solving.linalg_slogdet(A))
 
 

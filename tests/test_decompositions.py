@@ -76,3 +76,64 @@ def test_qr_and_both_its_derivatives_are_pytorchs(x: str, outputs: str) -> None:
 )
 def test_qr_refuses_what_pytorchs_refuses(call: str) -> None:
     assert run_both(require_torch(), QR + call).raised is not None
+
+
+def test_the_gradients_of_eigenvalues_and_eigenvectors_are_those_of_finite_differences() -> None:
+    x = ak.tensor([[1.2, 0.3], [-0.4, 0.7]], dtype=ak.float64, requires_grad=True)
+
+    def parts(x: ak.Tensor) -> tuple[ak.Tensor, ak.Tensor]:
+        values, vectors = ak.linalg.eigh(x + x.T)
+        return values, vectors * vectors.detach()[:1].sign()  # whatever sign LAPACK chose
+
+    assert gradcheck(parts, x)
+    assert gradgradcheck(parts, x)
+
+
+OF_SPECTRA = """
+    eigh(S); eigh(S).eigenvectors.stride(); eigh(torch.stack([S, S]))[1].stride()
+    eigh(S, UPLO="U").eigenvalues; eigh(S, UPLO="X"); eigvalsh(S); eigh(A); eigh(S.long())
+    eigh(A[0]); eigh(torch.full((2, 2), torch.nan)); pinv(A); pinv(A).stride(); pinv(A.T)
+    pinv(A, rtol=0.9); pinv(A, 0.9); pinv(A, atol=2.0); pinv(S, hermitian=True); pinv(A[0])
+    pinv(torch.zeros(0, 3)); matrix_rank(A); matrix_rank(A, 3.0); matrix_rank(A, rtol=0.9)
+    matrix_rank(torch.ones(2, 3, 3), atol=0.1); matrix_rank(S, hermitian=True); matrix_rank(A[0])
+    lstsq(A, B).solution; lstsq(A, B).solution.stride(); lstsq(A, B[:, 0]).solution; lstsq(A, B)[2]
+    lstsq(A.T, B[:3]).solution; lstsq(A, B, driver="gelsd")[1:]; lstsq(A, B, driver="gels").rank
+    lstsq(A, B[:3]); lstsq(A, B[:3, 0]); lstsq(A, B, driver="x"); lstsq(A[0], B)
+    lstsq(torch.stack([A, A]), torch.stack([B, B])).solution.stride(); lstsq(A, B, 0.9).rank
+    matrix_exp(S); matrix_exp(30 * S); matrix_exp(A); matrix_exp(A[0]); matrix_exp(S.long())
+"""
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("call", OF_SPECTRA.replace("\n", ";").split(";")[1:-1])
+def test_results_and_errors_of_spectra_are_pytorchs(call: str) -> None:
+    program = f"""
+torch.manual_seed(0)
+A, B = torch.randn(4, 3).double(), torch.randn(4, 2).double()
+S = torch.diag(torch.tensor([1.0, 2.0, 3.0])).double() + 0.1
+result = torch.linalg.{call.strip()}
+print(tuple(t.detach() for t in result) if isinstance(result, tuple) else result)
+"""
+    run_both(require_torch(), program)
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize(
+    "loss",
+    """
+    eigh(S)[0] @ w + eigh(S)[1][0] @ w * eigh(S)[1][1, 1]; eigvalsh(S).exp() @ w
+    pinv(A).exp().sum(); pinv(A.T).exp().sum(); lstsq(A, B)[0].exp().sum()
+    lstsq(A.T, B[:3])[0].exp().sum(); lstsq(A, B[:, 0])[0] @ w; matrix_exp(A[:3] * 3).sin().sum()
+    """.replace("\n", ";").split(";")[1:-1],
+)
+def test_gradients_and_nodes_of_spectra_are_pytorchs(loss: str) -> None:
+    program = f"""
+torch.manual_seed(0)
+A = torch.randn(4, 3, dtype=torch.float64, requires_grad=True)
+B = torch.randn(4, 2, dtype=torch.float64, requires_grad=True)
+S, w = A[:3] + A[:3].T, torch.arange(3.0).double()
+L = torch.linalg
+(L.{loss.strip().replace(" eigh", " L.eigh")}).backward()
+print(A.grad.round(decimals=8), None if B.grad is None else B.grad.round(decimals=8))
+"""
+    run_both(require_torch(), program)

@@ -21,7 +21,8 @@ from autodiff_kit.ops import products
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["addbmm", "addmv", "addr", "baddbmm", "cdist", "cross", "det", "ger", "inner"]
-__all__ += ["inverse", "kron", "logdet", "matrix_power", "slogdet", "tensordot", "vdot"]
+__all__ += ["inverse", "kron", "logdet", "matrix_exp", "matrix_power", "pinverse", "slogdet"]
+__all__ += ["tensordot", "vdot"]
 
 
 @function
@@ -149,6 +150,18 @@ def cdist(
 def inverse(input: Tensor) -> Tensor:
     """Return the inverse of square matrices: ``linalg.inv``."""
     return linalg.inv(input)
+
+
+@function
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """Return the pseudoinverse of matrices: ``linalg.pinv``."""
+    return linalg.pinv(input, rcond)
+
+
+@function
+def matrix_exp(input: Tensor) -> Tensor:
+    """Return the exponential of square matrices: ``linalg.matrix_exp``."""
+    return linalg.matrix_exp(input)
 
 
 @function

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.curves import *
     from autodiff_kit.ops.diagonals import *
     from autodiff_kit.ops.drawing import *
+    from autodiff_kit.ops.eigen import *
     from autodiff_kit.ops.einsum import *
     from autodiff_kit.ops.elementwise import *
     from autodiff_kit.ops.gamma import *
@@ -69,7 +70,7 @@ _LATER = (
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
     *("drawing", "padding", "rounding"),
-    *("bags", "ctc", "gamma", "patches", "sampling", "shrinking", "singular"),
+    *("bags", "ctc", "gamma", "patches", "sampling", "shrinking", "singular", "eigen"),
 )
 
 

@@ -1,7 +1,7 @@
 """Singular values: how far matrices stretch, and along which directions.
 
 After reading this file you know why a norm of a matrix can have a gradient, and where it has none:
-the directions of two equal singular values are not determined. Read next: ``drawing.py``.
+the directions of two equal singular values are not determined. Read next: ``eigen.py``.
 
 Source of the rule: Townsend, Differentiating the singular value decomposition (2016).
 """

@@ -81,8 +81,8 @@ _OF_TENSORS = """
     int_repr ipu is_coalesced is_conj is_distributed is_ipu is_maia is_meta is_mkldnn
     is_mps is_mtia is_neg is_nested is_pinned is_quantized is_set_to is_shared
     is_sparse_csr is_vulkan is_xla is_xpu istft layout lstsq lu lu_solve map2_
-    matrix_exp module_load mtia mvlgamma mvlgamma_ name new_empty_strided nextafter
-    nextafter_ nonzero_static orgqr ormqr pin_memory pinverse polygamma_ prelu put put_
+    module_load mtia mvlgamma mvlgamma_ name new_empty_strided nextafter
+    nextafter_ nonzero_static orgqr ormqr pin_memory polygamma_ prelu put put_
     q_per_channel_axis q_per_channel_scales q_per_channel_zero_points q_scale
     q_zero_point qr qscheme record_stream reinforce renorm renorm_ resize resize_
     resize_as resize_as_ resize_as_sparse_ resolve_conj resolve_neg row_indices

@@ -57,6 +57,21 @@ INSTEAD: dict[str, list[Sample]] = {
         for rows, columns, mode in ((3, 2, "reduced"), (2, 3, "complete"))
         for output in (0, 1)
     ],
+    "linalg_eigh": [
+        Sample((matrix @ matrix.swapaxes(-1, -2),), {"triangle": triangle}, output)
+        for matrix, triangle in ((SQUARE, "L"), (SQUARES, "U"))
+        for output in (0, 1)
+    ],
+    "linalg_lstsq": [
+        Sample((signed(rows, 3), y), {"cutoff": 1e-12, "is_vector": y.ndim == 1})
+        for rows in (2, 3, 4)
+        for y in (numbers(rows, 2), numbers(rows))
+    ],
+    "linalg_matrix_exp": [Sample((SQUARE,)), Sample((SQUARES / 4,))],
+    "linalg_pinv": [
+        Sample((signed(rows, columns),), {"atol": 0.0, "rtol": 1e-12, "hermitian": False})
+        for rows, columns in ((4, 3), (2, 3), (3, 3))
+    ],
     "linalg_svd": [
         *(Sample((signed(3, 2),), {"full_matrices": False}, output) for output in range(3)),
         *(Sample((signed(2, 3),), {"full_matrices": True}, output) for output in range(2)),
@@ -249,6 +264,11 @@ INSTEAD: dict[str, list[Sample]] = {
 # What the text of an op does not say to NumPy.
 WITH_NUMPY = {
     "linalg_qr": "np.linalg.qr(x, mode)[output]",
+    "linalg_eigh": "np.linalg.eigh(x, triangle)[output]",
+    "linalg_lstsq": "np.linalg.lstsq(x, y, rcond=cutoff)[0]",
+    "linalg_matrix_exp": "np.sum([np.linalg.matrix_power(x, k) / float(math.factorial(k)) "
+    "for k in range(60)], 0)",
+    "linalg_pinv": "np.linalg.pinv(x)",
     "linalg_svd": "np.linalg.svd(x, full_matrices)[output]",
     "weight_norm_interface": "x * y / np.sqrt(np.square(x).sum("
     "tuple(d for d in range(x.ndim) if d != dim), keepdims=True))",

@@ -40,6 +40,7 @@ APART = {
     "ctc_loss",  # probabilities cannot change alone: tests/nn/test_sequence_loss.py
     "dirichlet",  # a draw is differentiated, which is a constant here: tests/test_distributions.py
     "linalg_cholesky_ex",  # an element cannot change alone: tests/test_decompositions.py
+    "linalg_eigh",  # as that one
     "standard_gamma",  # as dirichlet
 }
 

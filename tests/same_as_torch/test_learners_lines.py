@@ -9,6 +9,13 @@ torch = require_torch()
 pytestmark = pytest.mark.parity
 
 PROGRAMS = {
+    "functions of nn, and methods, at the top": """
+        x = torch.arange(6.0).view(2, 3)
+        print(torch.conv1d(x[None], torch.ones(1, 2, 2)), torch.cosine_similarity(x, x.flip(1)))
+        print(torch.layer_norm(x, (3,)), torch.max_pool1d(x, 2), torch.pairwise_distance(x, x))
+        print(torch.zero_(x.clone()), torch.fill_(x.clone(), 3), torch.clip_(x.clone(), 1, 2))
+        print(torch.is_inference(x), torch.detach_(x * 1), torch.get_device(x))
+    """,
     "a device is named before it is used": """
         names = "cuda", "cuda:1", "mps", "cpu:0", "meta", "cpu", torch.device("cuda", 2)
         print(*[torch.device(name) for name in names], repr(torch.device("cuda", 1)))
