@@ -130,6 +130,8 @@ def require_grad(tensor: TensorBase, value: bool, types: str) -> None:
             hooks_of(before)  # so that the engine does not just keep what arrives, row by row
     if tensor._views is not None:
         follow_base(tensor)
+    if local.mode.observer is not None:
+        local.mode.observer.requirement_set(tensor, value)
 
 
 def keep_hooks(tensor: TensorBase) -> None:

@@ -54,6 +54,9 @@ class Observer:
         PyTorch ends it before that op computes anything, unless it saves its own result.
         """
 
+    def requirement_set(self, tensor: Any, requires_grad: bool) -> None:
+        """Note that a leaf begins to require grad, or ceases to (``requires_grad_``)."""
+
     def grad_set(self, tensor: Any, grad: Any) -> None:
         """Note that ``tensor.grad`` becomes ``grad``, or None, by no backward pass."""
 

@@ -21,6 +21,8 @@ from autodiff_kit.record.source import Place
 
 __all__ = ["Changes", "is_same", "settings_of"]
 
+_MADE = ("leaf", "op")
+
 
 def settings_of(group: Params) -> dict[str, float]:
     """Return the numbers of a parameter group by which an optimizer makes its step."""
@@ -37,6 +39,7 @@ class Changes(Notes):
         self._latest: dict[int, Value] = {}  # of those that were changed, what was told last
         self._gradients: dict[int, Callable[[], Any]] = {}  # the tensors in .grad, by their leaves
         self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
+        self._requires: dict[int, bool] = {}  # whether a leaf does, where that has changed
 
     def _tell_change(
         self,
@@ -76,6 +79,29 @@ class Changes(Notes):
             entry["kind"] = "leaf"
         entry["recorded"] = entry["requires_grad"] = True
         return True
+
+    def _tell_requirement(self, tensor: Any, requires: bool, place: Place) -> None:
+        """Note that a leaf requires a gradient from here on, or none."""
+        number = self._known(tensor)
+        if number is None:
+            return  # once it is used, it is noted as it is then
+        if self._requires.get(number, self._nodes[number]["requires_grad"]) == requires:
+            return
+        is_new = self._events[-1].get("node") == number and self._events[-1]["kind"] in _MADE
+        if requires and not self._make_leaf(number):
+            return
+        self._requires[number] = requires
+        if is_new and requires:  # `torch.ones(2).requires_grad_()` is one thing
+            return
+        self._events.append(
+            {
+                "kind": "requires_grad",
+                "node": number,
+                "requires_grad": requires,
+                "where": place.where,
+                "scope": self._scopes.now(),
+            }
+        )
 
     def _holder(self, tensor: Any) -> int | None:
         """Return the number of the tensor that has this one in its ``.grad``, if one has."""

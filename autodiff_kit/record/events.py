@@ -27,7 +27,15 @@ __all__ += [
     "Packer",
     "Params",
 ]
-__all__ += ["RecordingData", "Release", "Result", "RuleRecord", "Saved", "ScopeRecord"]
+__all__ += [
+    "RecordingData",
+    "Release",
+    "Requirement",
+    "Result",
+    "RuleRecord",
+    "Saved",
+    "ScopeRecord",
+]
 __all__ += ["ScopeKind", "SourceRecord", "Statistics", "Value", "Visit", "Where"]
 
 NodeNumber = Annotated[int, "node"]  # the place of a node in the list of nodes
@@ -232,6 +240,17 @@ class Gradient(TypedDict):
 
 
 @final
+class Requirement(TypedDict):
+    """A leaf that is there begins to require a gradient, or ceases to."""
+
+    kind: Literal["requires_grad"]
+    node: NodeNumber
+    requires_grad: bool
+    where: Where | None
+    scope: NotRequired[ScopeNumber]
+
+
+@final
 class Backward(TypedDict):
     """A backward pass begins."""
 
@@ -307,6 +326,7 @@ Event = (
     | Branch
     | Modified
     | Gradient
+    | Requirement
     | Backward
     | Visit
     | Contribution

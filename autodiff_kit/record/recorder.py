@@ -323,6 +323,14 @@ class _Recorder(KitBackward):
         self._tell_windows(tensor, how, place)
 
     @guarded
+    def requirement_set(self, tensor: Tensor, requires_grad: bool) -> None:
+        """Note that a leaf begins to require grad, or ceases to."""
+        place, _, _ = self._where()
+        self._tell_requirement(tensor, requires_grad, place)
+        if (number := self._known(tensor)) is not None and (node := maker_of(tensor)) is not None:
+            self._remember(node, number)
+
+    @guarded
     def grad_set(self, tensor: Tensor, grad: Tensor | None) -> None:
         """Note that a ``.grad`` was set or cleared, as far as the tensor is known."""
         number = self._known(tensor)

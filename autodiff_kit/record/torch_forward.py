@@ -107,6 +107,9 @@ class TorchRecorder(TorchTransforms):
         name = getattr(func, "__name__", "")
         if name in ("__set__", "__delete__"):
             self._set_attribute(func, args)
+        elif name == "requires_grad_" and not self._is_inside:
+            place, _, _ = self._where()
+            self._tell_requirement(out, out.requires_grad, place)
         if self._is_inside or not direct:
             return
         before = self._known(out) if name == "detach_" else None
@@ -132,6 +135,9 @@ class TorchRecorder(TorchTransforms):
         if attribute is self._torch.Tensor.grad and number is not None:
             place, _, _ = self._where()
             self._tell_grad(number, args[1] if len(args) > 1 else None, "", place)
+        elif attribute is self._torch.Tensor.requires_grad and not self._is_inside:
+            place, _, _ = self._where()
+            self._tell_requirement(args[0], bool(args[1]), place)
         elif attribute is self._torch.Tensor.data and not self._is_inside:
             place, scope, _ = self._where()
             self._tell_assignment(args[0], "assignment to .data", place, scope)

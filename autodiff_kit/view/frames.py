@@ -96,6 +96,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             "branch": self.branch,
             "modified": self.modified,
             "grad": self.gradient,
+            "requires_grad": self.requirement,
             "backward": self.backward,
             "visit": self.visit,
             "contribution": self.contribution,

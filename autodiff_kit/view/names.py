@@ -13,7 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from math import prod
 
-from autodiff_kit.record.events import Input, NodeRecord, OpRecord, RecordingData, Value
+from autodiff_kit.record.events import (
+    Input,
+    NodeRecord,
+    OpRecord,
+    RecordingData,
+    Requirement,
+    Value,
+)
 from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.contents import Contents
 from autodiff_kit.view.labels import word
@@ -263,6 +270,15 @@ class Names:
         if record["kind"] == "leaf" and not record["grad_fn"]:
             return attribute_of(self.name(node), "grad") + self.additions.get(node, "")
         return f"gradient of {self.called(node)}"
+
+    @cached_property
+    def requirements(self) -> dict[int, list[Requirement]]:
+        """By node, what has set its requires_grad after it was made."""
+        changes: dict[int, list[Requirement]] = {}
+        for event in self._events:
+            if event["kind"] == "requires_grad":
+                changes.setdefault(event["node"], []).append(event)
+        return changes
 
     def operand_then(self, node: int, source: int) -> tuple[Value, bool]:
         """Return the value of an input when an op ran, and whether it is overwritten later."""

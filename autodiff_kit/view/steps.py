@@ -103,6 +103,7 @@ class Steps:
         self.gradients: dict[int, int] = {}  # leaf -> the node of its .grad, if the code reads it
         self.accumulated: list[int] = []
         self.cleared: list[int] = []  # those whose .grad the latest step has cleared
+        self.required: list[int] = []  # those whose requires_grad the latest step has set
         self.opening = ""  # how that step begins: "Iteration 2. "
 
     def add(

@@ -74,11 +74,11 @@ class ForwardSteps(Steps):
             what = f": {self.names.name(record['from'])}, without a history"
         elif record["op"]:
             what = f": {self.names.made_by(event['node'])}, without a history"
-        if record["requires_grad"]:
+        if self._requires(record):
             requires = ", and it requires a gradient."
         else:
             requires = ". It requires no gradient, so none flows into it."
-        kind = "a leaf" if record["requires_grad"] else "data"
+        kind = "a leaf" if self._requires(record) else "data"
         caption = f"{self.round(record['scope'])}{name}{comma} is {kind}{what}{requires}"
         caption += f" {self._first_of_several(event['node'])}".rstrip()
         is_update = record.get("part") == RETURNED
@@ -86,6 +86,11 @@ class ForwardSteps(Steps):
             self.updates.add(event["node"])
         phase = UPDATE if is_update else self.phase
         self.add("leaf", event["node"], caption, where=record["where"], phase=phase)
+
+    def _requires(self, record: NodeRecord) -> bool:
+        """Return whether a leaf that is made now requires a gradient already."""
+        changes = self.names.requirements.get(record["id"])
+        return not changes[0]["requires_grad"] if changes else record["requires_grad"]
 
     def _read_gradient(self, node: int) -> None:
         """Tell that the code reads a .grad; it is a tensor like any other, without a history."""

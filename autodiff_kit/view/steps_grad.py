@@ -1,5 +1,7 @@
 """What is in a ``.grad``: what backward adds there, what your code clears, sets or changes.
 
+And whether a tensor is to have one at all, where that changes.
+
 After reading you can say when a ``.grad`` holds the sum of several passes, and how a clearing of
 many gradients is told as one step. Read next: ``steps_backward.py``.
 """
@@ -8,8 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autodiff_kit.record.events import Accumulate, Gradient
+from autodiff_kit.record.events import Accumulate, Gradient, Requirement
 from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.rules import attribute_of
 from autodiff_kit.view.steps import FORWARD, UPDATE, Value
 from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
 from autodiff_kit.view.values import short
@@ -87,6 +90,27 @@ class GradSteps(ArrivalSteps):
         self.frames[-1]["caption"] = (
             f"{self.opening}{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next "
             "backward pass begins with no gradient there."
+        )
+
+    def requirement(self, event: Requirement) -> None:
+        """Tell that leaves begin to require a gradient, or cease to; all of a statement at once."""
+        last, value = self.events[self.at - 1], event["requires_grad"]
+        opening = self.round(event.get("scope", 0))
+        is_same = last["kind"] == "requires_grad" and last["where"] == event["where"]
+        if opening or not is_same or self.frames[-1]["kind"] != "requires_grad":
+            self.opening, self.required = opening, []
+            phase = self._between()
+            self.add("requires_grad", event["node"], opening, where=event["where"], phase=phase)
+        self.required.append(event["node"])
+        names = [self.names.called(n) for n in self.required]
+        flags = [attribute_of(name, "requires_grad") for name in names]
+        if len(names) > NAMED:
+            flags, names = [f"requires_grad of {len(names):,} tensors"], ["them"]
+        are = "is" if len(flags) == 1 else "are"
+        flows = f"{'a' if value else 'no'} gradient flows to {listed(names)}"
+        self.frames[-1]["caption"] = (
+            f"{self.opening}{listed(flags)} {are} set to {value}: from the operations that follow, "
+            f"{flows}."
         )
 
     def _between(self) -> str:

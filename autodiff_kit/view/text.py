@@ -98,7 +98,7 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
         rows.append(["value", grid(value) if size else "[] (no elements)"])
         rows.append(["shape", shape_text(value["shape"])])
     rows.append(["dtype", str(value["dtype"])])
-    rows.append(["requires_grad", str(record["requires_grad"])])
+    rows.append(["requires_grad", _requires_grad(recording, node, names)])
     if record["kind"] == "op" and record["recorded"]:
         rows.append(["saved", _saved(recording, node, names)])
         if not record.get("again"):  # the gradient flows through what was made first
@@ -109,6 +109,18 @@ def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> lis
     if place and record["where"] is not None:
         rows.append(["in", place])
     return rows
+
+
+def _requires_grad(recording: RecordingData, node: int, names: Names) -> str:
+    """Return ``True``; or ``True, from line 3 on False``, where that was changed."""
+    changes = names.requirements.get(node, [])
+    if not changes:
+        return str(recording["nodes"][node]["requires_grad"])
+    parts = [str(not changes[0]["requires_grad"])]
+    for change in changes:
+        since = f"from{line_of(recording, change['where']).removeprefix(' on')} on "
+        parts.append(f"{since if change['where'] else 'later '}{change['requires_grad']}")
+    return ", ".join(parts)
 
 
 def what(recording: RecordingData, box: Box, names: Names) -> str:

@@ -6,11 +6,14 @@ import re
 
 import pytest
 
+from autodiff_kit.view.names import Names
 from autodiff_kit.view.shortening import in_outline, in_short
+from autodiff_kit.view.text import facts
 from tests.invariants.conftest import LIBRARIES
-from tests.view.captions import captions
+from tests.view.captions import captions, recorded
 
 BOTH = pytest.mark.parametrize("library", LIBRARIES)
+NO_GRADIENT = "It requires no gradient, so none flows into it."
 X = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
 
 
@@ -78,3 +81,54 @@ def test_dimensions_of_a_reduction_are_told_by_their_numbers(library: str) -> No
     )
 
     assert [step for step in steps if "the largest elements along dim 1, 0 for" in step]
+
+
+# -- requires_grad ---------------------------------------------------------------------------------
+
+
+@BOTH
+def test_a_leaf_that_ceases_to_require_a_gradient_is_told_when_it_does(library: str) -> None:
+    source = "(x * x).sum().backward()\nx.requires_grad_(False)\ny = x * 3\n"
+    program = recorded(X + source + "x.requires_grad = True\nz = x * 5", library)
+
+    steps = [frame["caption"] for frame in program.picture.frames]
+    assert "it requires a gradient" in steps[0]
+    assert [step for step in steps if step.startswith("x.requires_grad is set to")] == [
+        "x.requires_grad is set to False: from the operations that follow, no gradient flows to x.",
+        "x.requires_grad is set to True: from the operations that follow, a gradient flows to x.",
+    ]
+    data = program.recording.to_dict()
+    rows = dict(facts(data, [0], Names(data)))
+    assert rows["requires_grad"] == "True, from line 3 on False, from line 5 on True"
+
+
+@BOTH
+def test_a_parameter_that_was_frozen_before_it_was_used_is_data_then(library: str) -> None:
+    source = """lin = torch.nn.Linear(1, 1)
+lin.requires_grad_(False)
+y = lin(x[:1])
+lin.requires_grad_(True)
+lin(x[:1]).backward()
+"""
+    steps = captions(X + source, library)
+
+    (made,) = (step for step in steps if step.startswith("lin.weight = "))
+    assert made.endswith("is data: a parameter of Linear. " + NO_GRADIENT)
+    (told,) = (step for step in steps if "set to True" in step)
+    assert told.startswith("lin.weight.requires_grad and lin.bias.requires_grad are set to True")
+    assert [step for step in steps if step.startswith("lin.bias.grad: nothing before")]
+
+
+@BOTH
+def test_a_detached_result_that_requires_a_gradient_at_once_is_a_leaf(library: str) -> None:
+    steps = captions(X + "y = (x * 2).detach().requires_grad_()", library)
+
+    assert steps[-1].startswith("y = [2., 4., 6.] is a leaf: (x * 2).detach(), without a history")
+
+
+@BOTH
+def test_what_requires_a_gradient_later_is_data_first(library: str) -> None:
+    steps = captions("w = torch.ones(2)\ny = w * 2\nw.requires_grad_()\nz = w * 3", library)
+
+    assert steps[0] == f"w = [1., 1.] is data: you made it. {NO_GRADIENT}"
+    assert steps[2].startswith("w.requires_grad is set to True")
