@@ -27,6 +27,7 @@ from autodiff_kit.record.source import Place, Sources
 __all__ = ["Find", "Names", "held_by"]
 
 Find = Callable[[Any], int | None]  # the number of a tensor
+_FIXED = re.compile(r"""[\d"']\]$""")
 _WORD, _INDEX = re.compile(r"[^\W\d]\w*"), re.compile(r"\[([^\W\d]\w*)\]")
 
 
@@ -135,7 +136,7 @@ class Names(dict[int, str]):
             rest = [text for text in texts if text and text not in names]
             is_twice = len(set(names)) < len(names)  # `h * w`, after `h = w`
             is_clear = all(name in texts for name in names) and not is_twice
-            if is_clear or not ((any(nameless) and rest) or any(map(str.isidentifier, rest))):
+            if is_clear or not ((any(nameless) and rest) or any(map(_can_change, rest))):
                 return  # such as the inner product of x * 2 + b: nothing is written for it
         known, values = held_by(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
@@ -144,7 +145,13 @@ class Names(dict[int, str]):
             text = next((text for text, value in values.items() if value is tensor), "")
             if number in self:
                 held = [t for t, value in values.items() if value is tensor and t != self[number]]
-                if names_here := [t for t in held if t.isidentifier()]:
+                names_here = [t for t in held if t.isidentifier()]
+                for text in held:
+                    at = _place(text, known)
+                    # `ws[0]`, and `ws[i]` of what another tensor was before they were swapped.
+                    if at[-1] == "]" and at != self[number] and (at == text or at in self.values()):
+                        names_here.append(at)
+                if names_here:
                     variables[number] = names_here
                 continue
             items = (text + at for text, value in values.items() if (at := _item(value, tensor)))
@@ -160,9 +167,7 @@ class Names(dict[int, str]):
                 else:
                     variables[number] = [text]
             elif text and (is_leaf or node["op"] == "unbind"):  # params[i] is called params[0]
-                self[number] = _INDEX.sub(
-                    lambda m: f"[{known[m[1]]!r}]" if type(known[m[1]]) is int else m[0], text
-                )
+                self[number] = _place(text, known)
         for source in sources:
             if "node" in source and source["node"] in variables:
                 held = variables[source["node"]]
@@ -205,12 +210,15 @@ class Names(dict[int, str]):
             Returns the number of a tensor; None if it has none.
         """
         frames = self._scopes.frames()
+        items = self._items_now()
         for reference, at in tensors:
             tensor = reference()
-            if tensor is None or tensor.__class__ is self._kind or at >= len(self._nodes):
+            if tensor is None or at >= len(self._nodes) or self._nodes[at]["kind"] != "leaf":
                 continue
-            if self._nodes[at]["kind"] == "leaf":
+            if tensor.__class__ is not self._kind:
                 self._is_owned(at, tensor)
+            elif id(tensor) in items and self._nodes[at]["requires_grad"]:
+                self.setdefault(at, items[id(tensor)])
         for frame in frames:
             if frame is frames[0] or not frame.f_code.co_flags & CO_OPTIMIZED:
                 for name, value in look(frame).items():
@@ -218,6 +226,19 @@ class Names(dict[int, str]):
                         number = find(value)
                         if number is not None:
                             self.setdefault(number, name)
+
+    def _items_now(self) -> dict[int, str]:
+        """Return what items of lists and dictionaries are called, by the ids of their tensors."""
+        called: dict[int, str] = {}
+        for frame in self._scopes.frames():
+            variables = {} if frame.f_code.co_flags & CO_OPTIMIZED else look(frame)
+            for name, value in list(variables.items()):
+                if name.startswith("_") or type(value) not in (list, tuple, dict):
+                    continue
+                for at, item in value.items() if type(value) is dict else enumerate(value):
+                    if isinstance(item, self._kind):
+                        called.setdefault(id(item), f"{name}[{_key(at)}]")
+        return called
 
     def write(self) -> None:
         """Tell the nodes their names; those given several times get numbers.
@@ -232,11 +253,12 @@ class Names(dict[int, str]):
             if number < len(self._nodes):
                 by_name.setdefault(name, []).append(number)
         for name, numbers in by_name.items():
-            if name.endswith((".grad", ".data")):  # which one is there then is told step by step
+            # Which one is there then is told step by step.
+            if name.endswith((".grad", ".data", "]")):
                 for number in numbers:
                     self._nodes[number]["name"] = name
                 continue
-            if len(numbers) == 1 or name.endswith("]"):  # `ws[0]` is what is there at the end
+            if len(numbers) == 1:
                 self._nodes[numbers[-1]]["name"] = name
                 continue
             count = 0
@@ -304,6 +326,21 @@ def held_by(texts: Sequence[str], frame: FrameType) -> tuple[Variables, Variable
     return known, {text: _held(_parsed(text), known) for text in texts if text}
 
 
+def _can_change(text: str) -> bool:
+    """Return whether something is written that may be another tensor now: ``x``, ``ws[0]``."""
+    return text.isidentifier() or _FIXED.search(text) is not None
+
+
+def _key(key: Any) -> str:
+    """Return what stands between the brackets; a word between double quotation marks."""
+    return f'"{key}"' if isinstance(key, str) and key.isidentifier() else repr(key)
+
+
+def _place(text: str, known: Variables) -> str:
+    """Return ``params[0]`` for ``params[i]``, as it is now."""
+    return _INDEX.sub(lambda m: f"[{known[m[1]]!r}]" if type(known[m[1]]) is int else m[0], text)
+
+
 _ITEMS = (list.__getitem__, tuple.__getitem__, dict.__getitem__)
 
 
@@ -315,7 +352,7 @@ def _parsed(text: str) -> ast.expr:
 def _item(holder: Any, tensor: Any) -> str:
     """Return where a list, a tuple or a dictionary has a tensor: ``"[0]"``; "" if it has not."""
     if type(holder) is dict:
-        places = [repr(key) for key, value in holder.items() if value is tensor]
+        places = [_key(key) for key, value in holder.items() if value is tensor]
     elif type(holder) in (list, tuple):
         places = [str(i) for i, value in enumerate(holder) if value is tensor]
     else:

@@ -211,6 +211,9 @@ class Source:
         elif isinstance(value, ast.IfExp):
             self._bind(target, value.body)
             self._bind(target, value.orelse)
+        elif isinstance(value, ast.Tuple | ast.List | ast.Dict):
+            if _is_name(target) and not _varies(target):
+                self._bind_items(self._name(target), value)
         elif isinstance(target, ast.Tuple | ast.List):
             if not any(isinstance(part, ast.Starred) for part in target.elts):
                 names = [self._name(part) if _is_name(part) else "" for part in target.elts]
@@ -222,6 +225,20 @@ class Source:
                 self.parts[span_of(value.value)] = ("",) * at + ("" if name == "_" else name,)
         else:
             self._bind_name(target, value)
+
+    def _bind_items(self, owner: str, value: ast.expr) -> None:
+        """Call the items of a list, tuple or dictionary by their places: ``ws[0]``, ``p["w"]``."""
+        if isinstance(value, ast.Dict):
+            for key, item in zip(value.keys, value.values, strict=True):
+                if isinstance(key, ast.Constant):
+                    self._bind_items(f"{owner}[{self.text(self.where(span_of(key)))}]", item)
+        elif isinstance(value, ast.List | ast.Tuple):
+            for at, item in enumerate(value.elts):
+                if isinstance(item, ast.Starred):
+                    break
+                self._bind_items(f"{owner}[{at}]", item)
+        else:
+            self.names[span_of(value)] = owner
 
     def _bind_name(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(value, ast.Call) and getattr(value.func, "id", "") in _COLLECT:

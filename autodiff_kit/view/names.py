@@ -227,6 +227,11 @@ class Names:
                 names[read] = parameter(record["params"][read])
         return names
 
+    def is_another(self, variable: str, node: int) -> bool:
+        """Return whether another node was called so before: after ``a, b = b, a``."""
+        first = self._firsts.get(variable, node)
+        return self._nodes[first]["name"] == variable and first < node
+
     def namesakes(self, node: int) -> list[int]:
         """Return the nodes that the code calls alike, such as ``h``, in order; of one, none."""
         return self._numbered_names.get(self._nodes[node].get("variable", ""), [])

@@ -174,7 +174,8 @@ class ForwardSteps(Steps):
         aliases = []
         for source in record["inputs"]:
             variable = source.get("variable", "")
-            if "node" not in source or not variable.isidentifier():
+            is_item = variable[-1:] == "]"
+            if "node" not in source or not (is_item or variable.isidentifier()):
                 continue
             if not (self.nodes[source["node"]]["name"] or self.nodes[source["node"]]["text"]):
                 continue  # it is called by its value
@@ -182,7 +183,9 @@ class ForwardSteps(Steps):
             key = (self._call(record["scope"]), variable, name)
             if variable not in (name, variable_of(self.nodes[source["node"]])):
                 if key not in self.aliases:
-                    aliases.append(f"{variable} is {name}")
+                    is_another = self.names.is_another(variable, record["id"])
+                    now = f'the code calls {name} "{variable}" now' if is_another else ""
+                    aliases.append(now or f"{variable} is {name}")
                 self.aliases.add(key)
         if item := self._item(record):
             aliases.append(f"{record['text']} is {item}")

@@ -132,3 +132,53 @@ def test_what_requires_a_gradient_later_is_data_first(library: str) -> None:
 
     assert steps[0] == f"w = [1., 1.] is data: you made it. {NO_GRADIENT}"
     assert steps[2].startswith("w.requires_grad is set to True")
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+AB = "a = torch.tensor(2.0, requires_grad=True)\nb = torch.tensor(3.0, requires_grad=True)\n"
+
+
+@BOTH
+def test_after_a_swap_each_step_says_what_the_code_calls_what(library: str) -> None:
+    steps = captions(f"{AB}a, b = b, a\nc = a * a + b", library)
+
+    assert steps[2].startswith("b * b: multiply makes 9.")
+    assert steps[2].endswith('Here, the code calls b "a" now.')
+    assert steps[3].endswith('Here, the code calls a "b" now.')
+
+
+@BOTH
+def test_items_of_a_list_are_called_by_their_places_when_they_are_made(library: str) -> None:
+    source = (
+        "ws = [x * 2, (x + 1).sum()]\np = {'w': x[0], 'b': torch.zeros(())}\nws[0].sum() * p['w']"
+    )
+    steps = captions(X + source, library)
+
+    told = [re.match(r"[^=]*?(?= =)", step) for step in steps]
+    names = [match[0] for match in told if match and ":" not in match[0]]
+    assert names == ["x", "ws[0]", "ws[1]", "p['w']", "p['b']"]
+    assert "(the rule for p['w'] reads it)" in steps[-1]
+
+
+@BOTH
+def test_items_that_have_changed_places_are_told_so(library: str) -> None:
+    source = "ws = [x[0] * 2, x[1] * 3]\nws[0], ws[1] = ws[1], ws[0]\ny = ws[0] * 10"
+    steps = captions(X + source, library)
+
+    assert "ws[0] * 10: multiply makes 60." in steps[-1]
+    assert steps[-1].endswith('Here, the code calls ws[1] "ws[0]" now.')
+
+
+@BOTH
+def test_an_entry_is_called_so_in_every_round(library: str) -> None:
+    source = "s = {'h': x}\nfor t in range(2):\n    s['h'] = s['h'] * 2\ns['h'].sum().backward()"
+    steps = captions(X + source, library)
+
+    made = [step for step in steps if "multiply makes" in step]
+    assert [step.partition(":")[0] for step in made] == [
+        "Iteration 1. s['h'] = s['h'] * 2",
+        "Iteration 2. s['h'] = s['h'] * 2",
+    ]
+    assert made[0].endswith("Here, s['h'] is x.")
+    assert [step for step in steps if step.startswith("Next comes s['h'] in iteration 1")]
