@@ -14,9 +14,10 @@ from autodiff_kit.core.op import Op
 from autodiff_kit.ops.words import expression_of, source_of
 from autodiff_kit.record.events import NodeRecord, OpRecord, Value, Where
 
-__all__ = ["DETACH", "RETURNED", "UNSEEN", "described", "entry_of"]
+__all__ = ["DETACH", "PACKED", "RETURNED", "UNSEEN", "described", "entry_of"]
 
 RETURNED = "gradient that autograd.grad returned"  # what such a leaf is
+PACKED = "tensor that your pack hook returned"
 UNSEEN: Value = {"shape": [], "dtype": "", "data": []}
 
 DETACH: OpRecord = {

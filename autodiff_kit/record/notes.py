@@ -184,7 +184,7 @@ class Notes:
         if number not in self._names and (owner := self._owner_of(tensor)) is not None:
             self._names[number] = f"{self._names[owner]}.grad"
         if not entry["requires_grad"] and self._is_in_pass(scope):
-            entry["part"] = "gradient in this backward pass"
+            entry.setdefault("part", "gradient in this backward pass")
         elif number not in self._names and not entry["grad_fn"] and not self._is_older(tensor):
             called = self._names.called(self._sources)  # such as dropout, which makes a mask
             if called and "part" not in entry:

@@ -12,6 +12,7 @@ import os
 import sys
 import weakref
 from collections.abc import Sequence
+from inspect import unwrap
 from types import FrameType
 from typing import Any
 
@@ -26,7 +27,7 @@ from autodiff_kit.core.op import Op
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.record.changes import settings_of
 from autodiff_kit.record.drafts import Draft
-from autodiff_kit.record.entries import DETACH, described, entry_of
+from autodiff_kit.record.entries import DETACH, PACKED, described, entry_of
 from autodiff_kit.record.events import Input, Params
 from autodiff_kit.record.kit_backward import KitBackward
 from autodiff_kit.record.kit_notes import maker_of
@@ -352,9 +353,16 @@ class _Recorder(KitBackward):
         self._results[id(array)] = reference, name, part
 
     def unpacking(self, packed: Packed) -> Observer | None:
-        """Watch the learner's code that makes a saved value again: a checkpoint's function."""
+        """Watch the learner's code that makes a saved value again: a function, or a hook."""
         run = getattr(packed.unpack, "__self__", None)
-        return _Again(self) if isinstance(run, SecondRun) else None
+        if isinstance(run, SecondRun):
+            return _Again(self)
+        code = getattr(unwrap(packed.unpack), "__code__", None)
+        if code is None or not self._is_learners[code.co_filename]:
+            return None
+        if isinstance(content := packed.packed, Tensor):
+            self._results[id(content)] = weakref.ref(content), "", PACKED
+        return self
 
     def _complete(self) -> None:
         self._see_packed()

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.record.entries import UNSEEN
+from autodiff_kit.record.entries import PACKED, UNSEEN
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
 from autodiff_kit.record.notes import nothing
 from autodiff_kit.record.source import Place
@@ -149,21 +149,24 @@ class TorchNotes(Windows):
 
     def _name_adopted(self, tensor: Any, number: int, scope: int) -> None:
         super()._name_adopted(tensor, number, scope)
-        if self._unpackers and self._is_unpacking() and not self._nodes[number]["requires_grad"]:
-            self._nodes[number]["part"] = "tensor that your pack hook returned"
+        hook = self._unpacking() if self._unpackers else None
+        if hook is not None and not self._nodes[number]["requires_grad"]:
+            self._nodes[number].pop("part", None)  # no gradient in this backward pass
+            if any(value is tensor for value in hook.f_locals.values()):
+                self._nodes[number]["part"] = PACKED
         if self._is_again and not self._is_older(tensor):  # it begins with inputs without history
             self._nodes[number].setdefault("part", "copy made for the checkpoint's second run")
         if type(tensor) is self._torch.nn.Parameter and not self._is_older(tensor):
             self._nodes[number].setdefault("part", "parameter")  # no mode sees one being made
 
-    def _is_unpacking(self) -> bool:
-        """Return whether the learner's hook is at work that unpacks what a node has saved."""
+    def _unpacking(self) -> FrameType | None:
+        """Return the frame of the learner's hook that unpacks what a node has saved, if any."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame is not self._base:
             if frame.f_code in self._unpackers:
-                return True
+                return frame
             frame = frame.f_back
-        return False
+        return None
 
     def _complete(self) -> None:
         super()._complete()

@@ -182,3 +182,42 @@ def test_an_entry_is_called_so_in_every_round(library: str) -> None:
     ]
     assert made[0].endswith("Here, s['h'] is x.")
     assert [step for step in steps if step.startswith("Next comes s['h'] in iteration 1")]
+
+
+# -- hooks that unpack -----------------------------------------------------------------------------
+
+
+@BOTH
+def test_what_the_learners_unpack_hook_does_is_told(library: str) -> None:
+    source = """hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: t / 2, lambda t: t * 2)
+with hooks:
+    y = x.exp()
+y.sum().backward()
+"""
+    steps = captions(X.replace("3.0", "0.0") + source, library)
+
+    at = next(i for i, step in enumerate(steps) if "your pack hook returned" in step)
+    assert steps[at].startswith("t = [1.3591, 3.6945, 0.5] is data: a tensor that your pack hook")
+    assert "t * 2: multiply makes [2.7183, 7.3891, 1.]" in steps[at + 1]
+    assert steps[at + 2].startswith(
+        "The rule of exp for x gives [1., 1., 1.] × [2.7183, 7.3891, 1.]"
+    )
+
+
+@BOTH
+def test_what_an_unpack_hook_makes_of_a_number_was_not_packed(library: str) -> None:
+    source = """kept = []
+def pack(t):
+    kept.append(t.detach().numpy().copy())
+    return len(kept) - 1
+def unpack(i):
+    return torch.from_numpy(kept[i]) * 1
+with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+    y = x.exp()
+y.sum().backward()
+"""
+    steps = captions(X + source, library)
+
+    assert [step for step in steps if "from_numpy(kept[i]) * 1: multiply makes" in step]
+    assert not [step for step in steps if "your pack hook returned" in step]
+    assert not [step for step in steps if "is data: a gradient" in step]
