@@ -27,6 +27,7 @@ from autodiff_kit.record.source import Place, Sources
 __all__ = ["Find", "Names", "held_by"]
 
 Find = Callable[[Any], int | None]  # the number of a tensor
+_PARTS = ("unbind", "split", "split_with_sizes")
 _FIXED = re.compile(r"""[\d"']\]$""")
 _WORD, _INDEX = re.compile(r"[^\W\d]\w*"), re.compile(r"\[([^\W\d]\w*)\]")
 
@@ -210,35 +211,32 @@ class Names(dict[int, str]):
             Returns the number of a tensor; None if it has none.
         """
         frames = self._scopes.frames()
-        items = self._items_now()
         for reference, at in tensors:
             tensor = reference()
-            if tensor is None or at >= len(self._nodes) or self._nodes[at]["kind"] != "leaf":
+            if tensor is None or tensor.__class__ is self._kind or at >= len(self._nodes):
                 continue
-            if tensor.__class__ is not self._kind:
+            if self._nodes[at]["kind"] == "leaf":
                 self._is_owned(at, tensor)
-            elif id(tensor) in items and self._nodes[at]["requires_grad"]:
-                self.setdefault(at, items[id(tensor)])
         for frame in frames:
-            if frame is frames[0] or not frame.f_code.co_flags & CO_OPTIMIZED:
-                for name, value in look(frame).items():
-                    if isinstance(value, self._kind) and not name.startswith("_"):
-                        number = find(value)
-                        if number is not None:
-                            self.setdefault(number, name)
+            is_module = not frame.f_code.co_flags & CO_OPTIMIZED
+            if frame is frames[0] or is_module:
+                variables = {k: v for k, v in look(frame).items() if not k.startswith("_")}
+                for name, value in variables.items():
+                    if isinstance(value, self._kind) and (number := find(value)) is not None:
+                        self.setdefault(number, name)
+                for name, value in variables.items() if is_module else ():
+                    self._name_items(name, value, find)
 
-    def _items_now(self) -> dict[int, str]:
-        """Return what items of lists and dictionaries are called, by the ids of their tensors."""
-        called: dict[int, str] = {}
-        for frame in self._scopes.frames():
-            variables = {} if frame.f_code.co_flags & CO_OPTIMIZED else look(frame)
-            for name, value in list(variables.items()):
-                if name.startswith("_") or type(value) not in (list, tuple, dict):
-                    continue
-                for at, item in value.items() if type(value) is dict else enumerate(value):
-                    if isinstance(item, self._kind):
-                        called.setdefault(id(item), f"{name}[{_key(at)}]")
-        return called
+    def _name_items(self, owner: str, holder: Any, find: Find) -> None:
+        """Call leaves, and parts such as those of ``a, *rest = x``, by the list that holds them."""
+        if type(holder) not in (list, tuple, dict):
+            return
+        for at, item in list(holder.items() if type(holder) is dict else enumerate(holder)):
+            number = find(item) if isinstance(item, self._kind) else None
+            if number is not None and number < len(self._nodes):
+                node = self._nodes[number]
+                if node["op"] in _PARTS if node["kind"] == "op" else node["requires_grad"]:
+                    self.setdefault(number, f"{owner}[{_key(at)}]")
 
     def write(self) -> None:
         """Tell the nodes their names; those given several times get numbers.

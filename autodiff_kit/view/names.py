@@ -53,6 +53,8 @@ REBUILT = {
 }
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")
+# What the rules of ops with several results call these.
+_RESULTS = {"aminmax": ("min", "max"), "linalg_svd": ("u", "s", "vh")}
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 _NESTED = 12  # operands without names in each other that a name tells; those inside are "…"
 
@@ -200,6 +202,30 @@ class Names:
             names = dict.fromkeys(map(self.operand, several))
             texts[several[0]["arg"].split("[")[0]] = " and ".join(names)
         return {k: parameter(v) for k, v in record["params"].items()} | texts
+
+    def result(self, node: int, saved: str) -> int | None:
+        """Return which of the results of a node one that it has saved is, if it has several."""
+        record = self._nodes[node]
+        several = self._results.get(record.get("part_of", node))
+        if several is None:
+            return None
+        names = _RESULTS.get(str(record["op"]), ())
+        index = names.index(saved) if saved in names else 0 if saved == "out" else -1
+        if saved.startswith("result"):
+            index = int(saved.removeprefix("result") or -1)
+        return several.get(index)
+
+    @cached_property
+    def _results(self) -> dict[int, dict[int, int]]:
+        """By the first of a node's results, if it has several: these, by their numbers."""
+        results: dict[int, dict[int, int]] = {}
+        for record in self._nodes:
+            if (first := record.get("part_of")) is not None:
+                known = results.setdefault(
+                    first, {self._nodes[first]["params"].get("index", 0): first}
+                )
+                known[record["params"].get("index", len(known))] = record["id"]
+        return results
 
     def reads(self, node: int, reads: Sequence[str]) -> dict[str, str]:
         """Return what stands for the names that a rule reads, in the learner's names."""

@@ -312,7 +312,7 @@ class BackwardSteps(GradSteps):
         if not record["saved"]:
             return
         things = {
-            s["name"]: "its own result" if s["name"] == "out" else self._argument(node, s["name"])
+            s["name"]: self._kept(node, s["name"])
             for s in record["saved"]
             if s.get("by") != "checkpoint"  # which keeps nothing there
         }
@@ -327,6 +327,11 @@ class BackwardSteps(GradSteps):
         frame = self.frames[-1]  # one idea less: said with the last thing the node did
         frame["caption"] += f" {caption}" if caption else ""
         frame["set"].setdefault(self.outline.box_of[node].id, {})["released"] = True
+
+    def _kept(self, node: int, name: str) -> str:
+        if (result := self.names.result(node, name)) is not None:
+            return self.names.called(result)
+        return "its own result" if name == "out" else self._argument(node, name)
 
     def _argument(self, node: int, arg: str) -> str:
         inputs = {source["arg"]: source for source in self.nodes[node]["inputs"]}

@@ -248,6 +248,8 @@ class ForwardSteps(Steps):
 
     def _saved(self, node: int, name: str, operands: Mapping[str, str]) -> str:
         """Return what one saved thing is: ``w = 2.``, ``its own result``, ``the number 2``."""
+        if (result := self.names.result(node, name)) is not None:
+            return equation(self.names.name(result), self.nodes[result]["value"])
         if name == "out":
             return "its own result"
         for source in self.nodes[node]["inputs"]:

@@ -271,3 +271,23 @@ def test_a_buffer_whose_base_another_thread_has_changed_is_no_parameter() -> Non
     )
 
     assert [n["name"] for n in rec.nodes] == ["row", "y"]
+
+
+def test_items_that_a_list_holds_at_the_end_are_called_by_their_places() -> None:
+    space = {"torch": torch, "record": record}
+    source = """with record() as rec:
+    x = torch.tensor([1., 2., 3., 4.], requires_grad=True)
+    first, *rest, last = x
+    p = {"w": first.detach()}
+    p = {key: value.detach().requires_grad_() for key, value in p.items()}
+"""
+
+    cell(source, space)
+
+    assert [n["name"] for n in space["rec"].nodes if n["op"] == "unbind"] == [
+        "first",
+        "rest[0]",
+        "rest[1]",
+        "last",
+    ]
+    assert space["rec"].nodes[-1]["name"] == 'p["w"]'

@@ -221,3 +221,18 @@ y.sum().backward()
     assert [step for step in steps if "from_numpy(kept[i]) * 1: multiply makes" in step]
     assert not [step for step in steps if "your pack hook returned" in step]
     assert not [step for step in steps if "is data: a gradient" in step]
+
+
+# -- several results of one node -------------------------------------------------------------------
+
+
+@BOTH
+def test_results_that_a_node_saves_are_called_by_their_names(library: str) -> None:
+    source = "low, high = torch.aminmax(x)\n(high - low).backward()"
+    steps = captions(X + source, library)
+
+    assert "high = 3. (the rule for x reads it)" in steps[1]
+    assert "low = 1. (the rule for x reads it)" in steps[1]
+    assert "result" not in steps[1]
+    (released,) = (step for step in steps if "no longer keeps" in step)
+    assert "low" in released and "high" in released and "result" not in released
