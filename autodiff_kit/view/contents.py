@@ -6,12 +6,21 @@ it, although the recording tells it once. Read next: ``steps.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from autodiff_kit.record.events import Modified, Value
+from autodiff_kit.record.events import Event, Modified, Requirement, Value
 
-__all__ = ["Contents"]
+__all__ = ["Contents", "requirements"]
+
+
+def requirements(events: Sequence[Event]) -> dict[int, list[Requirement]]:
+    """Return by node what has set its requires_grad after it was made."""
+    changes: dict[int, list[Requirement]] = {}
+    for event in events:
+        if event["kind"] == "requires_grad":
+            changes.setdefault(event["node"], []).append(event)
+    return changes
 
 
 class Contents:

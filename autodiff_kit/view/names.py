@@ -22,11 +22,12 @@ from autodiff_kit.record.events import (
     Value,
 )
 from autodiff_kit.record.source_tree import on_one_line
-from autodiff_kit.view.contents import Contents
+from autodiff_kit.view.contents import Contents, requirements
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
-from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed
+from autodiff_kit.view.results import Results
+from autodiff_kit.view.rules import attribute_of, decided, fill, is_atom, parsed, without
 from autodiff_kit.view.shortening import in_outline, without_module
 from autodiff_kit.view.subscripts import (
     ITEMS,
@@ -53,8 +54,6 @@ REBUILT = {
 }
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")
-# What the rules of ops with several results call these.
-_RESULTS = {"aminmax": ("min", "max"), "linalg_svd": ("u", "s", "vh")}
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 _NESTED = 12  # operands without names in each other that a name tells; those inside are "…"
 
@@ -98,6 +97,7 @@ class Names:
         self._left_out = 0  # operands so far that were nested too deeply
         self.written = Written(recording)
         self.modules = Modules(recording)
+        self.results = Results(recording)
         self.additions: dict[int, str] = {}  # to the names of nodes of one drawing
         self._namesakes = Namesakes(recording)
         self.calls = self._namesakes.calls  # "call 2 of f", by scope
@@ -203,30 +203,6 @@ class Names:
             texts[several[0]["arg"].split("[")[0]] = " and ".join(names)
         return {k: parameter(v) for k, v in record["params"].items()} | texts
 
-    def result(self, node: int, saved: str) -> int | None:
-        """Return which of the results of a node one that it has saved is, if it has several."""
-        record = self._nodes[node]
-        several = self._results.get(record.get("part_of", node))
-        if several is None:
-            return None
-        names = _RESULTS.get(str(record["op"]), ())
-        index = names.index(saved) if saved in names else 0 if saved == "out" else -1
-        if saved.startswith("result"):
-            index = int(saved.removeprefix("result") or -1)
-        return several.get(index)
-
-    @cached_property
-    def _results(self) -> dict[int, dict[int, int]]:
-        """By the first of a node's results, if it has several: these, by their numbers."""
-        results: dict[int, dict[int, int]] = {}
-        for record in self._nodes:
-            if (first := record.get("part_of")) is not None:
-                known = results.setdefault(
-                    first, {self._nodes[first]["params"].get("index", 0): first}
-                )
-                known[record["params"].get("index", len(known))] = record["id"]
-        return results
-
     def reads(self, node: int, reads: Sequence[str]) -> dict[str, str]:
         """Return what stands for the names that a rule reads, in the learner's names."""
         record = self._nodes[node]
@@ -305,11 +281,7 @@ class Names:
     @cached_property
     def requirements(self) -> dict[int, list[Requirement]]:
         """By node, what has set its requires_grad after it was made."""
-        changes: dict[int, list[Requirement]] = {}
-        for event in self._events:
-            if event["kind"] == "requires_grad":
-                changes.setdefault(event["node"], []).append(event)
-        return changes
+        return requirements(self._events)
 
     def operand_then(self, node: int, source: int) -> tuple[Value, bool]:
         """Return the value of an input when an op ran, and whether it is overwritten later."""
@@ -364,7 +336,7 @@ class Names:
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
         text = decided(self._ops[str(record["op"])]["text"], tuple(sorted(parameters.items())))
-        text = _without(text, frozenset(k for k, v in record["params"].items() if v is None))
+        text = without(text, frozenset(k for k, v in record["params"].items() if v is None))
         parameters.pop("target", None)  # the classes of a loss, which are many numbers
         if record["op"] in COMMUTE and self.written.order(node) == [1, 0]:
             inputs = dict(zip(inputs, reversed(inputs.values()), strict=True))
@@ -463,16 +435,6 @@ class Names:
             and self._has_other_names(i, depth + 1)
             for i, name, text in zip(inputs, names, texts, strict=True)
         )
-
-
-@lru_cache(maxsize=1024)
-def _without(text: str, left_out: frozenset[str]) -> str:
-    """Return a call without those of its arguments that were left out, whose value is None."""
-    tree = parsed(text) if left_out else None
-    if not isinstance(tree, ast.Call):
-        return text
-    arguments = [a for a in tree.args if not (isinstance(a, ast.Name) and a.id in left_out)]
-    return ast.unparse(ast.Call(tree.func, arguments, tree.keywords))
 
 
 def _in_place(names: Mapping[str, str | None], name: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 from autodiff_kit.view.values import TIMES
 
 __all__ = ["LONG", "attribute_of", "decided", "fill", "is_atom", "is_readable", "knows", "parsed"]
-__all__ += ["rule_forms", "worked_out"]
+__all__ += ["rule_forms", "without", "worked_out"]
 
 LONG = 140  # a longer formula is left out; what it gives is still shown
 _MATRIX_PRODUCTS = {"mm", "mm_like", "mv", "bmm", "matmul"}
@@ -164,6 +164,16 @@ def is_atom(text: str) -> bool:
 def knows(text: str, names: Mapping[str, str]) -> bool:
     """Tell whether every name in the expression has something to stand for it."""
     return all(bound is None or piece in names for piece, bound, _ in _pieces(text))
+
+
+@lru_cache(maxsize=1024)
+def without(text: str, left_out: frozenset[str]) -> str:
+    """Return a call without those of its arguments that were left out, whose value is None."""
+    tree = parsed(text) if left_out else None
+    if not isinstance(tree, ast.Call):
+        return text
+    arguments = [a for a in tree.args if not (isinstance(a, ast.Name) and a.id in left_out)]
+    return ast.unparse(ast.Call(tree.func, arguments, tree.keywords))
 
 
 @lru_cache(maxsize=1024)

@@ -329,7 +329,7 @@ class BackwardSteps(GradSteps):
         frame["set"].setdefault(self.outline.box_of[node].id, {})["released"] = True
 
     def _kept(self, node: int, name: str) -> str:
-        if (result := self.names.result(node, name)) is not None:
+        if (result := self.names.results.saved(node, name)) is not None:
             return self.names.called(result)
         return "its own result" if name == "out" else self._argument(node, name)
 

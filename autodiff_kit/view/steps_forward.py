@@ -248,7 +248,7 @@ class ForwardSteps(Steps):
 
     def _saved(self, node: int, name: str, operands: Mapping[str, str]) -> str:
         """Return what one saved thing is: ``w = 2.``, ``its own result``, ``the number 2``."""
-        if (result := self.names.result(node, name)) is not None:
+        if (result := self.names.results.saved(node, name)) is not None:
             return equation(self.names.name(result), self.nodes[result]["value"])
         if name == "out":
             return "its own result"

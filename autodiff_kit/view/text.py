@@ -23,7 +23,7 @@ from autodiff_kit.view.rules import decided, fill, is_readable, knows
 from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.values import TIMES, grid, parameter, shape_text, short, show
-from autodiff_kit.view.words import equation, memory
+from autodiff_kit.view.words import memory
 
 __all__ = [
     "PART_GRADIENT",
@@ -189,8 +189,9 @@ def _saved(recording: RecordingData, node: int, names: Names) -> str:
     lines: dict[str, tuple[int, str | None, dict[str, None]]] = {}
     for saved in names.written.saved(node):
         source = sources.get(saved["name"])
-        if (result := names.result(node, saved["name"])) is not None:
-            what = equation(names.name(result), recording["nodes"][result]["value"])
+        if (result := names.results.saved(node, saved["name"])) is not None:
+            text = short(recording["nodes"][result]["value"])
+            what = names.name(result) + (f" = {text}" if text else "")
         elif saved["name"] == "out":
             what = f"its result {short(record['value']) or ''}".strip()
         elif source is None:
