@@ -39,7 +39,7 @@ def box_texts(
     slots: Mapping[str, dict[str, str]],
 ) -> list[BoxText]:
     """Return what stands in each box, with all that the steps bring."""
-    brought: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in _BROUGHT.values()}
+    texts_by_kind: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in _BROUGHT.values()}
     for frame in frames:
         for name, fields in frame["set"].items():
             by_field: dict[str, object] = {**fields}
@@ -47,15 +47,15 @@ def box_texts(
                 by_field |= {"g": fields.get("total"), "grad": None}
             for field, kind in _BROUGHT.items():
                 if isinstance(text := by_field.get(field), str):
-                    brought[kind].setdefault(name, {})[text] = None
+                    texts_by_kind[kind].setdefault(name, {})[text] = None
     texts = []
     for box in drawing.boxes:
         words = box_text(recording, box, names, has_pictures=drawing.draws_in_boxes)
-        words["grads"] = list(brought["grads"].get(box.id, ()))
-        words["values"] = list(brought["values"].get(box.id, ()))
-        words["maps"] = list(brought["maps"].get(box.id, ()))
+        words["grads"] = list(texts_by_kind["grads"].get(box.id, ()))
+        words["values"] = list(texts_by_kind["values"].get(box.id, ()))
+        words["maps"] = list(texts_by_kind["maps"].get(box.id, ()))
         if words["cells"]:  # else there is no room for later ones
-            words["cells"] += brought["cells"].get(box.id, ())
+            words["cells"] += texts_by_kind["cells"].get(box.id, ())
         words["slots"] = slots.get(box.id, {})
         texts.append(words)
     return texts
@@ -74,34 +74,36 @@ def _node_text(
     node = outputs[0]
     record = recording["nodes"][node]
     of_gradient = GRADIENT
-    made = ""
+    origin = ""
     if record["kind"] == "leaf":
         name, of = names.name(node), "leaf" if record["requires_grad"] else "data"
-        symbol, made = record["grad_fn"] or of, record["grad_fn"] or "leaf"
+        symbol, origin = record["grad_fn"] or of, record["grad_fn"] or "leaf"
         if all(map(str.isidentifier, name.split("."))) and not record["grad_fn"]:
             of_gradient = f"{name}.grad"
     elif record["name"]:
-        name, symbol, made = record["name"], names.change(node), _op_label(recording, node, names)
+        name, symbol, origin = record["name"], names.change(node), _op_label(recording, node, names)
         if len(symbol) > EXPRESSION:
-            symbol = made
+            symbol = origin
     else:
-        name, made = names.name(node), _op_label(recording, node, names)
+        name, origin = names.name(node), _op_label(recording, node, names)
         symbol = names.additions.get(node, "").strip()
         if names.modules.output(node):
-            symbol = f"{made} {symbol}".rstrip()
+            symbol = f"{origin} {symbol}".rstrip()
     if record["kind"] == "op" and (mode := switched_off(recording, node)):
         symbol = f"{mode}: {symbol}" if record["name"] else ", ".join(filter(None, (mode, symbol)))
     picture = cells(record["value"]) if has_pictures and len(outputs) == 1 else None
     lines = [box_line(record["value"], picture)]
     if len(outputs) > 1:  # one node of PyTorch's
         name, symbol = ", ".join(map(names.name, outputs)), word(str(record["op"]))
-        made = symbol
+        origin = symbol
         values = [box_value(recording["nodes"][n]["value"]) for n in outputs]
         lines = [
             ", ".join(values) if sum(map(len, values)) < 2 * NAME else f"{len(values)} outputs"
         ]
     name = in_short(name, NAME)
-    text = _text(name, symbol, lines, made=made, ghost=not record["recorded"], label=of_gradient)
+    text = _text(
+        name, symbol, lines, origin=origin, ghost=not record["recorded"], label=of_gradient
+    )
     text["cells"] = [picture] if picture else []
     return text
 
@@ -148,7 +150,7 @@ def _fold_text(recording: RecordingData, box: Box) -> BoxText:
     elif ops and (last := nodes[ops[-1]])["name"]:
         value = short(last["value"]) or shape_text(last["value"]["shape"])
         lines.append(f"{last['name']} = {value}")
-    return _text(in_short(title, NAME), symbol, lines, made=symbol, ghost=ghost, label=label)
+    return _text(in_short(title, NAME), symbol, lines, origin=symbol, ghost=ghost, label=label)
 
 
 def _ops(count: int) -> str:
@@ -156,12 +158,12 @@ def _ops(count: int) -> str:
 
 
 def _text(
-    name: str, symbol: str, lines: list[str], *, made: str, ghost: bool, label: str = GRADIENT
+    name: str, symbol: str, lines: list[str], *, origin: str, ghost: bool, label: str = GRADIENT
 ) -> BoxText:
     return {
         "name": name,
         "symbol": symbol,
-        "made": made,
+        "made": origin,
         "lines": lines,
         "ghost": ghost,
         "label": label,

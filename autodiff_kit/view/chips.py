@@ -123,8 +123,8 @@ def chip_svg(
         )
     rows = [("sent", ROW / 2)] + [("slope", 4.0)] * bool(chip.slopes)
     for row, (name, corner) in enumerate(rows):
-        shown: Any = fields or {}
-        text = shown.get("arrived" if name == "sent" and not active else name) or ""
+        by_name: Any = fields or {}
+        text = by_name.get("arrived" if name == "sent" and not active else name) or ""
         if fields is not None and not text:
             continue
         own = _width(text) if text else 0.0
@@ -158,20 +158,20 @@ def parts_of(outline: Outline, recording: RecordingData) -> dict[str, list[str]]
     if not candidates:
         return {}
     starts: set[int] = set()
-    brought: dict[int, set[int]] = {}  # node -> how many contributions each pass brings
+    counts: dict[int, set[int]] = {}  # node -> how many contributions each pass brings
     arrivals: Counter[int] = Counter()
     for event in (*recording["events"], _END):
         if event["kind"] == "contribution":
             arrivals[event["to"]] += 1
         elif event["kind"] in ("backward", "end"):
             for node, count in arrivals.items():
-                brought.setdefault(node, set()).add(count)
+                counts.setdefault(node, set()).add(count)
             arrivals.clear()
             starts.update(event.get("roots", ()))
     return {
         box: [edge.id for edge in out[box]]
         for box, node in candidates.items()
-        if brought.get(node) == {len(out[box])} and node not in starts
+        if counts.get(node) == {len(out[box])} and node not in starts
     }
 
 

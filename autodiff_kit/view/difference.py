@@ -162,14 +162,14 @@ def difference(
     for argument, edge in picture.outline.edge_at.items():
         looks.setdefault(edge.id, set()).add(edge_marks.get(argument, ""))
     edges = {name: values.pop() for name, values in looks.items() if len(values) == 1}
-    named = Names(recording)
+    names = Names(recording)
     texts: dict[str, list[str]] = {"came": [], "went": [], "stayed": []}
     lines: dict[tuple[str, int], set[str]] = {}
     for node in nodes:
         look = marks.get(node["id"], ("", ""))[0]
         look = look if look in texts else "stayed"
         if node["kind"] == "op":
-            texts[look].append(node["text"] or named.name(node["id"]))
+            texts[look].append(node["text"] or names.name(node["id"]))
         if node["where"] is not None:
             text = sources[node["where"][0]]["text"]
             lines.setdefault((text, node["where"][1]), set()).add(look)
@@ -185,13 +185,13 @@ def branches(recording: Any) -> list[Branch]:
         if event["kind"] == "branch" and event["where"] is not None:
             ways.setdefault(tuple(event["where"]), []).append(event["taken"])
     result = []
-    for (source, line, start, last, end), taken in ways.items():
+    for (source, line, start, last, end), outcomes in ways.items():
         text = str(recording.sources[source]["text"])
         written = text.splitlines()[line - 1]
         until = end if last == line else len(written)
         tests = written[start:until]
         turned = tests.startswith("not ")  # the tensor is asked first, and `not` comes after it
-        went = tuple(way is not turned for way in taken)
+        went = tuple(way is not turned for way in outcomes)
         result.append(Branch(text, line, start, until, tests, went))
     return result
 
@@ -219,7 +219,7 @@ def mark_lines(
         frozenset({"came"}): ("+", "came"),
         frozenset({"went"}): ("\N{MINUS SIGN}", "went"),
     }
-    done = []
+    result = []
     for number, written in enumerate(lines, first):
         line = Line(number, written)
         looks = frozenset(change.lines.get((text, number), ()) if change else ())
@@ -229,8 +229,8 @@ def mark_lines(
             if branch.source == text and branch.line == number:
                 line.lit.append((branch.start, branch.end))
                 line.note += ("; " if line.note else "") + branch.note()
-        done.append(line)
-    return done
+        result.append(line)
+    return result
 
 
 # -- which node is which --------------------------------------------------------------------------
@@ -242,8 +242,8 @@ def _matched(before: RecordingData, now: RecordingData) -> list[tuple[int, int]]
     Operations of which one came first in one run and the other in the other run cannot both be the
     same: in the one graph of both, arrows could run in a circle.
     """
-    known = {key: i for i, key in enumerate(_keys(before))}
-    all_pairs = [(known[key], j) for j, key in enumerate(_keys(now)) if key in known]
+    places = {key: i for i, key in enumerate(_keys(before))}
+    all_pairs = [(places[key], j) for j, key in enumerate(_keys(now)) if key in places]
     leaves = [pair for pair in all_pairs if now["nodes"][pair[1]]["kind"] == "leaf"]
     ops = sorted(pair for pair in all_pairs if now["nodes"][pair[1]]["kind"] == "op")
     return leaves + _longest_rising(ops)

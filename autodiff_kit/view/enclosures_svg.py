@@ -20,7 +20,7 @@ SIGN = "\N{MINUS SIGN} "  # what can be folded
 
 
 def frames_svg(
-    open_parts: OpenParts, frames: Sequence[Rect | None], shown: Collection[str] | None
+    open_parts: OpenParts, frames: Sequence[Rect | None], visible: Collection[str] | None
 ) -> tuple[list[str], list[str]]:
     """Return the frames of open parts, and their names.
 
@@ -29,7 +29,7 @@ def frames_svg(
     open_parts : OpenParts
     frames : sequence of rectangles, by part
         None where a part has no frame.
-    shown : collection of str or None
+    visible : collection of str or None
         Boxes that are there; a frame without any is not drawn. None for a picture that a browser
         steps through: all frames, with a sign that they can be folded.
     """
@@ -38,13 +38,13 @@ def frames_svg(
     for k, (part, group, frame) in enumerate(
         zip(open_parts.parts, open_parts.groups, frames, strict=True)
     ):
-        if frame is None or (shown is not None and not any(box in shown for box in group)):
+        if frame is None or (visible is not None and not any(box in visible for box in group)):
             continue
         left, top, right, bottom = frame
-        sign = SIGN if shown is None else ""
+        sign = SIGN if visible is None else ""
         room = int((right - left - 2 * INSET) / text_width("0", size=FONT)) - len(sign)
         title = in_short(part["title"], room)
-        mark = f' data-part="{k}"' if shown is None else ""
+        mark = f' data-part="{k}"' if visible is None else ""
         lines.append(
             f'<rect class="adk-part"{mark} x="{pixels(left)}" y="{pixels(top)}" '
             f'width="{pixels(right - left)}" height="{pixels(bottom - top)}" rx="8"/>'

@@ -161,14 +161,16 @@ class Parts:
 
     def inside(self, part: Part) -> list[Part | int]:
         """Return what a part is made of, in order of time: parts, and single operations."""
-        known = self._inside.get(part)
-        if known is None:
-            known = list(part.members) or self._children(part)
-            while len(known) == 1 and isinstance(only := known[0], Part):
-                known = list(only.members) or self._children(only)  # opened with what is around it
-            known = known if part.members else self._grouped(known)
-            known = self._inside[part] = self._in_pieces(known, part)
-        return known
+        members = self._inside.get(part)
+        if members is None:
+            members = list(part.members) or self._children(part)
+            while len(members) == 1 and isinstance(only := members[0], Part):
+                members = list(only.members) or self._children(
+                    only
+                )  # opened with what is around it
+            members = members if part.members else self._grouped(members)
+            members = self._inside[part] = self._in_pieces(members, part)
+        return members
 
     def key(self, part: Part) -> Key:
         """Return by what a part is known to those who know no ranks."""

@@ -47,19 +47,19 @@ def cells(value: Value) -> str | None:
 def _in_box(shape: tuple[int, ...], dtype: str, data: tuple[float, ...], key: str) -> str:
     numbers = [float(v) for v in data]
     texts = [_three_digits(v, dtype) for v in numbers] if len(numbers) <= IN_A_BOX else []
-    drawn = _cells(numbers, shape[-1], texts)
+    grid = _cells(numbers, shape[-1], texts)
     if texts:
-        return drawn.svg
+        return grid.svg
     low, high = (_three_digits(v, dtype) for v in _range(numbers))
     lines = [f"max {high}", f"min {low}"] if len(shape) > 1 else [f"{low} to {high}"]
-    left, top = drawn.width + GAP, max(0.0, (drawn.height - ROW * len(lines)) / 2)
+    left, top = grid.width + GAP, max(0.0, (grid.height - ROW * len(lines)) / 2)
     words = "".join(
         f'<text x="{pixels(left)}" y="{pixels(top + 15 + ROW * i)}">{line}</text>'
         for i, line in enumerate(lines)
     )
     width = left + max(text_width(line, size=FONT) for line in lines)
-    height = max(drawn.height, float(ROW * len(lines)))
-    return _svg(width, height, drawn.marks + words)
+    height = max(grid.height, float(ROW * len(lines)))
+    return _svg(width, height, grid.marks + words)
 
 
 def sum_words(before: Sequence[int], after: Sequence[int]) -> str:
@@ -105,11 +105,11 @@ def sum_map(before: Value, after: Value, *, is_done: bool) -> str | None:
     texts = []
     if len(parts) <= IN_A_SUM:
         texts = [_three_digits(v, str(before["dtype"])) for v in both]
-    cut, width = len(parts), _cell_width(texts)
+    count, width = len(parts), _cell_width(texts)
     scale = _largest(both)
-    low = _cells(parts, columns, texts[:cut], scale, width)
+    low = _cells(parts, columns, texts[:count], scale, width)
     across = 1 if is_column or len(sums) == 1 else columns
-    high = _cells(sums, across, texts[cut:], scale, width)
+    high = _cells(sums, across, texts[count:], scale, width)
     if not is_done:
         high = high._replace(marks=_empty(high))
     words = f"sum of {sum_words(before['shape'], after['shape'])}"

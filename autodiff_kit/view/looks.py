@@ -38,22 +38,22 @@ def scoped(rules: str, prefix: str) -> tuple[str, str]:
     tuple of str - the style, and the class.
     """
     sheet = static("kit.css")
-    used = set(re.findall(r"@([\w-]+)", rules))
-    pairs = {name: pair for name, *pair in _COLOUR.findall(sheet) if name in used}
+    names_used = set(re.findall(r"@([\w-]+)", rules))
+    pairs = {name: pair for name, *pair in _COLOUR.findall(sheet) if name in names_used}
     light, dark = (
         "".join(f"--adk-{name}:{pair[i]};" for name, pair in pairs.items()) for i in (0, 1)
     )
     fonts = re.findall(r"--adk-(sans|mono): ([^;]+);", sheet)
-    both = "".join(f"--adk-{name}:{font};" for name, font in fonts if name in used)
+    both = "".join(f"--adk-{name}:{font};" for name, font in fonts if name in names_used)
     plainly = _FONTS | {name: pair[0] for name, pair in pairs.items()}
     written = []
     for selector, body in re.findall(r"([^{}]+)\{([^{}]*)\}", rules):
-        done = ""
+        text = ""
         for line in (line.strip() for line in body.split(";")):
             plain = re.sub(r"@([\w-]+)", lambda m: plainly[m[1]], line)
             live = re.sub(r"@([\w-]+)", r"var(--adk-\1)", line)
-            done += f"{plain};" + f"{live};" * (live != plain)
-        written.append(f".% {selector.strip()}{{{done}}}")
+            text += f"{plain};" + f"{live};" * (live != plain)
+        written.append(f".% {selector.strip()}{{{text}}}")
     alone = ".%:not(.adk-root *)"
     text = " ".join(
         (
@@ -90,25 +90,25 @@ def picture_style() -> tuple[str, str]:
     dark: dict[str, str] = {}
     for name, value in _VARIABLE.findall(blocks[".adk-root"]):
         light[name], dark[name] = _PAIR.sub(r"\1", value), _PAIR.sub(r"\2", value)
-    used: dict[str, None] = {}
+    names_used: dict[str, None] = {}
     rules = []
     for selectors, declarations in (*_RULE.findall(drawing), *_OWN_RULES):
         if re.search(r"ring|hidden|selected|adk-root", selectors):
             continue
-        done = []
+        properties = []
         for declaration in declarations.split(";"):
             name, _, value = (part.strip() for part in declaration.partition(":"))
             if not value or name in ("cursor", "outline", "transition"):
                 continue
             if "var(" in value:
-                used |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
-                done.append(f"{name}:{_written_out(value, light)}")
-            done.append(f"{name}:{value}")
-        if done:
+                names_used |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", value))
+                properties.append(f"{name}:{_written_out(value, light)}")
+            properties.append(f"{name}:{value}")
+        if properties:
             scoped = ",".join(f"%s {selector.strip()}" for selector in selectors.split(","))
-            rules.append(f"{scoped}{{{';'.join(done)}}}")
-    names = dict.fromkeys(used)
-    for name in used:
+            rules.append(f"{scoped}{{{';'.join(properties)}}}")
+    names = dict.fromkeys(names_used)
+    for name in names_used:
         names |= dict.fromkeys(re.findall(r"var\(--adk-([\w-]+)", light[name]))
     phases = {
         phase: dict(_VARIABLE.findall(blocks[f'.adk-root[data-phase="{phase}"]']))

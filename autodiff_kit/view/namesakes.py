@@ -58,8 +58,8 @@ class Namesakes:
         longest = max(map(len, paths.values()))
         rows = [[*path, *[("", "")] * (longest - len(path))] for path in paths.values()]
         levels = [level for level in zip(*rows, strict=True) if len(set(level)) > 1]
-        tried = [(level,) for level in levels if _are_different(level)] + [tuple(levels)]
-        words = [_in_words([*filter(any, parts)]) for parts in zip(*tried[0], strict=True)]
+        choices = [(level,) for level in levels if _are_different(level)] + [tuple(levels)]
+        words = [_in_words([*filter(any, parts)]) for parts in zip(*choices[0], strict=True)]
         additions = dict.fromkeys(nodes, "")
         for node, word in zip(nodes, words, strict=False):
             additions[node] = f" in {word}" if word else ""

@@ -92,8 +92,8 @@ def optimizer_step(
         if text := _in_numbers(rate, before, after, grad):
             return f"{words} = {text}"
         first = _in_numbers(rate, *(_first(v) for v in (before, after, grad)))
-    told = [f"{k} = {number(float(settings[k]))}" for k in _NAMED if settings.get(k)]
-    with_settings = f"with {spoken(', '.join(told))}"
+    options = [f"{k} = {number(float(settings[k]))}" for k in _NAMED if settings.get(k)]
+    with_settings = f"with {spoken(', '.join(options))}"
     words = f"{words}, {with_settings}" if words else f"{how} changes {name} {with_settings}"
     if meaning and is_first:
         words += f"; {_signs(_in_braces(meaning, names))}"

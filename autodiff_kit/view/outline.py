@@ -201,8 +201,8 @@ def outline(
         closing = [*(key for key in wider if key not in around), *around]
 
         def without(count: int) -> tuple[list[Key], Outline]:
-            gone = closing[:count]
-            keys = [*first_open, *(key for key in wider if key not in gone)]
+            closed_keys = closing[:count]
+            keys = [*first_open, *(key for key in wider if key not in closed_keys)]
             keys = [key for key in keys if not _is_in(key, shut)]
             return keys, _roomy(nodes, folded(parts, set(keys)), parts, together)
 

@@ -109,10 +109,10 @@ class Marked(Picture):
 
     def _edge_labels(self) -> dict[str, str]:
         """Leave out the names where but one argument is there now."""
-        named: dict[int, int] = {}
+        name_counts: dict[int, int] = {}
         for (node, _), edge in self.outline.edge_at.items():
-            named[node] = named.get(node, 0) + bool(edge.arg)
-        alone = {e.id for (n, _), e in self.outline.edge_at.items() if named[n] < 2}
+            name_counts[node] = name_counts.get(node, 0) + bool(edge.arg)
+        alone = {e.id for (n, _), e in self.outline.edge_at.items() if name_counts[n] < 2}
         return {e: label for e, label in super()._edge_labels().items() if e not in alone}
 
     def state(self, step: int) -> State:
@@ -266,7 +266,7 @@ def words(heading: str, text: str, width: float = 340.0, look: str = "") -> Pane
     return Panel(heading, width, height, inside)
 
 
-def page(columns: Iterable[Sequence[Panel]], *, title: str, said: str) -> str:
+def page(columns: Iterable[Sequence[Panel]], *, title: str, description: str) -> str:
     """Return one SVG of panels: columns side by side, or below each other where they are wide.
 
     Parameters
@@ -303,7 +303,7 @@ def page(columns: Iterable[Sequence[Panel]], *, title: str, said: str) -> str:
     less = f'data-least="{LEAST_SCALE}" data-narrow="{slim} {tall}"'
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="adk-page {scope}" {size} {less}>'
-        f"<title>{escape(title)}</title><desc>{escape(said)}</desc><style>{style}</style>"
+        f"<title>{escape(title)}</title><desc>{escape(description)}</desc><style>{style}</style>"
         f'<rect class="adk-paper" width="100%" height="100%" rx="6"/>{"".join(parts)}</svg>'
     )
 
@@ -336,13 +336,13 @@ def _placed(body: str, x: float, y: float) -> str:
 
 
 def _lit(text: str, spans: Sequence[tuple[int, int]]) -> str:
-    done, at = "", 0
+    result, at = "", 0
     for start, end in sorted(spans):
         if start < at or start >= len(text):
             continue
         lit = f'<tspan class="adk-lit">{_kept(text[start:end])}</tspan>'
-        done, at = done + _kept(text[at:start]) + lit, end
-    return done + _kept(text[at:])
+        result, at = result + _kept(text[at:start]) + lit, end
+    return result + _kept(text[at:])
 
 
 def _kept(text: str) -> str:

@@ -184,12 +184,12 @@ def rule_of(ops: Mapping[str, OpRecord], record: NodeRecord, arg: str) -> RuleRe
     Its text is the formula in the table above, or where that has none, words and no Python.
     """
     rule = ops[str(record["op"])]["rules"].get(arg.split("[")[0])
-    told = _entry(record, arg)
-    if rule is None or told is None:
+    worded = _entry(record, arg)
+    if rule is None or worded is None:
         return rule
-    if not told.formula:
-        return {**rule, "text": told.words}
-    return {**rule, "text": told.formula, "reads": [*_names_in(told.formula)]}
+    if not worded.formula:
+        return {**rule, "text": worded.words}
+    return {**rule, "text": worded.formula, "reads": [*_names_in(worded.formula)]}
 
 
 def decisions(record: NodeRecord) -> tuple[tuple[str, str], ...]:
@@ -199,12 +199,12 @@ def decisions(record: NodeRecord) -> tuple[tuple[str, str], ...]:
 
 def is_wide(record: NodeRecord, arg: str) -> bool:
     """Return whether a rule that is told in words gives a gradient of the result's shape."""
-    told = _entry(record, arg)
-    return told is not None and told.is_wide
+    worded = _entry(record, arg)
+    return worded is not None and worded.is_wide
 
 
 def worded(
-    record: NodeRecord, arg: str, to: int, names: Names, given: Value | None = None
+    record: NodeRecord, arg: str, to: int, names: Names, gradient: Value | None = None
 ) -> str | None:
     """Return in words what the rule of a node gives for an argument; None without words.
 
@@ -217,18 +217,18 @@ def worded(
         The node of the argument.
     names : Names
         What the nodes are called.
-    given : Value, optional
+    gradient : Value, optional
         What the rule gave: where several elements share a gradient, that is said.
     """
-    told = _entry(record, arg)
-    if told is None or not told.words:
+    worded = _entry(record, arg)
+    if worded is None or not worded.words:
         return None
-    words = told.words
-    if told.tie and given is not None and _is_shared(record, given):
-        words = told.tie
+    words = worded.words
+    if worded.tie and gradient is not None and _is_shared(record, gradient):
+        words = worded.tie
     fields = [field for _, field, _, _ in Formatter().parse(words) if field]
     terms = names.reads(record["id"], ["terms"]).get("terms", "")
-    known = {
+    terms_by_name = {
         **names.reads(record["id"], fields),
         "to": names.called(to),
         "op": str(record["op"]),
@@ -236,9 +236,9 @@ def worded(
         "along": _along(record["params"].get("dim")),
         "each": f"each of the {terms} elements" if terms != "1" else "the one element",
     }
-    if any(field not in known for field in fields):
+    if any(field not in terms_by_name for field in fields):
         return None
-    return words.format(**{name: _Name(text) for name, text in known.items()})
+    return words.format(**{name: _Name(text) for name, text in terms_by_name.items()})
 
 
 class _Name(str):
@@ -270,9 +270,9 @@ def _is_weight(value: object) -> bool:
     return value not in (1, None)
 
 
-def _is_shared(record: NodeRecord, given: Value) -> bool:
+def _is_shared(record: NodeRecord, gradient: Value) -> bool:
     """Return whether more elements than one for each element of the result have got something."""
-    return sum(v != 0 for v in given["data"]) > prod(record["value"]["shape"])
+    return sum(v != 0 for v in gradient["data"]) > prod(record["value"]["shape"])
 
 
 @lru_cache(maxsize=256)

@@ -136,24 +136,24 @@ def fill(text: str, names: Mapping[str, str], times: str = "*") -> str:
     >>> fill("-g * cos(x)", {"g": "-3.", "x": "-1."})
     '-(-3.) * cos(-1.)'
     """
-    done = []
+    parts = []
     pieces = _pieces(text)
     for place, (piece, bound, free) in enumerate(pieces):
         new = names.get(piece) if bound is not None else None
         if new is not None and new.endswith(".") and pieces[place + 1][0].startswith("."):
-            done.append(f"({new})")  # (1.).expand()
+            parts.append(f"({new})")  # (1.).expand()
         elif new is None:
-            done.append(piece if bound is not None else piece.replace(" * ", f" {times} "))
+            parts.append(piece if bound is not None else piece.replace(" * ", f" {times} "))
         elif (
             not bound
             or is_atom(new)
             or (bound == 1 and _NEGATIVE.fullmatch(new))
             or isinstance(getattr(parsed(_PATH.sub("_", new).replace("…", "_")), "op", None), free)
         ):
-            done.append(new)
+            parts.append(new)
         else:
-            done.append(f"({new})")
-    return "".join(done)
+            parts.append(f"({new})")
+    return "".join(parts)
 
 
 def is_atom(text: str) -> bool:

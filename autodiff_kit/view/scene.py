@@ -214,8 +214,10 @@ class Picture:
         self.texts = self._texts()
         self.sizes = [svg.box_size(words) for words in self.texts]
         marks = [self.chips.get(edge.id) for edge in self.outline.edges]
-        kept = [mark.size if mark and mark.is_kept else None for mark in marks]
-        self.layout: Layout = lay_out(self.outline, self.sizes, kept, self.opened_parts.groups)
+        chip_sizes = [mark.size if mark and mark.is_kept else None for mark in marks]
+        self.layout: Layout = lay_out(
+            self.outline, self.sizes, chip_sizes, self.opened_parts.groups
+        )
 
     def _fits(self, size: Size) -> bool:
         """Tell whether the drawing is not too large; one of few nodes and few rounds may be.

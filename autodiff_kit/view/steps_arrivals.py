@@ -102,16 +102,16 @@ class ArrivalSteps(SlopeSteps):
 
         With as many digits as it takes for all to add up; and what changes of the parts for that.
         """
-        brought = self.brought.get(node)
-        if not brought:
+        arrivals = self.brought.get(node)
+        if not arrivals:
             return [box_value(value) for value in values], {}
-        texts = sum_texts(*(part for part, _ in brought.values()), *values)
+        texts = sum_texts(*(part for part, _ in arrivals.values()), *values)
         along: dict[str, Fields] = {}
-        for (edge, (part, before)), text in zip([*brought.items()], texts, strict=False):
-            brought[edge] = part, text
+        for (edge, (part, before)), text in zip([*arrivals.items()], texts, strict=False):
+            arrivals[edge] = part, text
             if text != before:
                 marks = (frame.get("along", {}).get(edge, {}) for frame in reversed(self.frames))
                 sent = next(mark["sent"] for mark in marks if mark.get("sent"))
                 product = str(sent).removesuffix(before)
                 along[edge] = {"sent": product + text, "arrived": text, "whole": text}
-        return texts[len(brought) :], along
+        return texts[len(arrivals) :], along

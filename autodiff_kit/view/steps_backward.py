@@ -72,8 +72,14 @@ class BackwardSteps(GradSteps):
         nodes |= visited
         reached = {box.id for box in self.outline.boxes if not visited.isdisjoint(box.nodes)}
         changes: dict[int, Fields] = {}
-        gone: Fields = {"slope": None, "sent": None, "arrived": None, "earlier": None, "map": None}
-        along = {edge: gone for edge, target in self.passed.items() if target in reached}
+        nothing: Fields = {
+            "slope": None,
+            "sent": None,
+            "arrived": None,
+            "earlier": None,
+            "map": None,
+        }
+        along = {edge: nothing for edge, target in self.passed.items() if target in reached}
         for edge in along:
             del self.passed[edge]
         earlier: dict[str, Fields] = {edge: {"earlier": True} for edge in self.passed}
@@ -86,8 +92,8 @@ class BackwardSteps(GradSteps):
                 changes[node] |= self._shown(node, "grad", self.grads[node])
         for node, parts in self.parts.items():
             if node in nodes or any(part in along for part in parts if isinstance(part, str)):
-                left = self.grads.get(node, None if node in nodes else self.whole.get(node))
-                rows: list[str | list[str]] = [[BEFORE, box_value(left)]] if left else []
+                gradient = self.grads.get(node, None if node in nodes else self.whole.get(node))
+                rows: list[str | list[str]] = [[BEFORE, box_value(gradient)]] if gradient else []
                 changes[node] = changes.get(node, {}) | Fields(why=rows)
                 self.parts[node] = []
         for root, seed in self.roots.items():
@@ -209,11 +215,11 @@ class BackwardSteps(GradSteps):
     def _summed(self, copies: Value, total: Value) -> Fields:
         """Return what an arrow shows once broadcasting is undone: the sum, and what adds up."""
         picture = sum_map(copies, total, is_done=True) if self.outline.draws_on_arrows else None
-        brought = box_value(total)
+        text = box_value(total)
         words = "" if picture else f"sum of {sum_words(copies['shape'], total['shape'])} = "
         spread = f"{shape_text(total['shape'])} → {shape_text(copies['shape'])}"
-        shown: Fields = {"sent": words + brought, "arrived": brought, "whole": full(total)}
-        return {**shown, "map": picture, "spread": spread}
+        fields: Fields = {"sent": words + text, "arrived": text, "whole": full(total)}
+        return {**fields, "map": picture, "spread": spread}
 
     def _edge(self, node: int, arg: str, to: int) -> str | None:
         """Return the arrow that a contribution goes back along."""
@@ -250,9 +256,9 @@ class BackwardSteps(GradSteps):
             decided(rule["text"], decisions(record)),
             worded(record, arg, to, self.names, result),
         )
-        left = self.names.gradient(to)
+        gradient = self.names.gradient(to)
         forms = rule_forms(
-            text, names=names, numbers=numbers, target=left, result=result_text, words=words
+            text, names=names, numbers=numbers, target=gradient, result=result_text, words=words
         )
         if is_contradicted(text, self._values_read(node), result):
             return forms[:-1] or forms, f"{what} gives {a_value(result)}. {_OTHERS}"
@@ -346,7 +352,7 @@ class BackwardSteps(GradSteps):
     def finish(self, event: Mark) -> None:
         """Tell what the leaves have gained."""
         results = event.get("results", ())
-        named = [n for n in self.accumulated if self.outline.box_of[n].kind != "fold"]
+        leaves = [n for n in self.accumulated if self.outline.box_of[n].kind != "fold"]
         if results and results[0].get("by"):  # some are the way to what the call returns
             returned = (
                 f"the gradient of {self._called(r['of'])} is "
@@ -365,7 +371,7 @@ class BackwardSteps(GradSteps):
             caption = f"Backward is done: autograd.grad returns {len(results):,} gradients."
         elif not any(n in self.grads for n in self.accumulated):
             caption = "Backward is done."
-        elif len(self.accumulated) > NAMED or len(named) < len(self.accumulated):
+        elif len(self.accumulated) > NAMED or len(leaves) < len(self.accumulated):
             caption = f"Backward is done: {len(self.accumulated):,} leaves have their gradient."
         else:
             gained = (

@@ -101,8 +101,8 @@ class Code:
     @cached_property
     def variables(self) -> set[str]:
         """The names that stand in the sources: ``h``, ``self.h``."""
-        named = (n for n in self._everything() if isinstance(n, ast.Name | ast.Attribute))
-        return {ast.unparse(n) for n in named}
+        expressions = (n for n in self._everything() if isinstance(n, ast.Name | ast.Attribute))
+        return {ast.unparse(n) for n in expressions}
 
     def _everything(self) -> Iterator[Any]:
         for source in range(len(self.recording["sources"])):

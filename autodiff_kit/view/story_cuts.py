@@ -135,8 +135,8 @@ def explain_cut(facts: Facts, node: int) -> tuple[list[Chapter], str]:
     if record["op"] == "detach":
         words = f"{what} gives the numbers without the graph. The backward path ends here."
         tree = parsed(record["text"])
-        taken = find_taken(facts, tree) if tree is not None else None
-        how = taken[0].removeprefix(".") if taken else "detach()"
+        call = find_taken(facts, tree) if tree is not None else None
+        how = call[0].removeprefix(".") if call else "detach()"
         fix = f"leave out `{how}` where a gradient has to flow"
         return [Chapter(words, node, record["where"])], fix
     if not facts.recording["ops"][str(record["op"])]["rules"]:

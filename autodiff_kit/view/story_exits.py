@@ -31,8 +31,8 @@ def find_exit(facts: Facts, node: int) -> Exit | None:
         return None
     written = how_made(facts, node)
     if written is not None and (tree := parsed(written[1])) is not None:
-        if taken := find_taken(facts, tree):
-            return written[0], *taken
+        if exit := find_taken(facts, tree):
+            return written[0], *exit
         waiting = [n.id for n in ast.walk(tree) if isinstance(n, ast.Name)]
         names: set[str] = set()
         while waiting:  # `a = x.numpy()` or `a += x.item()`, and then `torch.tensor(a)`
@@ -42,16 +42,16 @@ def find_exit(facts: Facts, node: int) -> Exit | None:
             names.add(name)
             if assignment is None:
                 continue
-            if taken := find_taken(facts, assignment[1]):
-                return span_of(assignment[0], assignment[1]), *taken
+            if exit := find_taken(facts, assignment[1]):
+                return span_of(assignment[0], assignment[1]), *exit
             waiting += [n.id for n in ast.walk(assignment[1]) if isinstance(n, ast.Name)]
     if record["where"] is not None:
         return None
     for user in facts.nodes:
         uses = any(i.get("node") == node for i in user["inputs"])
-        used = parsed(user["text"]) if uses else None
-        if used is not None and (taken := find_taken(facts, used)):
-            return user["where"], *taken
+        use = parsed(user["text"]) if uses else None
+        if use is not None and (exit := find_taken(facts, use)):
+            return user["where"], *exit
     return None
 
 

@@ -66,12 +66,12 @@ def shapes(facts: Facts, match: re.Match[str]) -> Told | None:
             text, [int(n) for n in sizes[1].split(",") if n.strip()], int(sizes[2])
         )
     chapters.append(Chapter(end or f"`{text}` is refused: {message}", None, facts.error["where"]))
-    named = listed(f"`{o.text}` has shape {shape_text(o.shape)}" for o in operands)
+    phrases = listed(f"`{o.text}` has shape {shape_text(o.shape)}" for o in operands)
     advice = advice_on(facts.error["type"], message) if end else _advice(facts)
     usual = ""
     if not advice and operands[0].text.isidentifier():
         usual = f"look at it in the line before: `print({operands[0].text}.shape)`"
-    title = f"The shapes do not fit: {named}"
+    title = f"The shapes do not fit: {phrases}"
     if len(operands) == 1:
         shape = shape_text(operands[0].shape)
         title = f"`{text}` does not fit the shape of `{operands[0].text}`, {shape}"
@@ -91,20 +91,20 @@ def dtypes(facts: Facts, match: re.Match[str]) -> Told | None:
         convert = "long"
         end = f"`{text}` takes the numbers of classes or rows there: integers, of dtype int64."
     elif len(operands) > 1:
-        kept = "float32" if any(o.dtype == "float32" for o in operands) else "float64"
-        changed = [o for o in operands if o.dtype != kept]
-        convert = "float" if kept == "float32" else "double"
+        dtype = "float32" if any(o.dtype == "float32" for o in operands) else "float64"
+        changed = [o for o in operands if o.dtype != dtype]
+        convert = "float" if dtype == "float32" else "double"
         end = f"`{text}` converts nothing by itself: all that enter it need one dtype."
     else:
         changed, convert = operands, "float"
         end = f"`{text}` is refused: {message}"
     chapters = _origins(facts, operands, lambda o: f"is of dtype {o.dtype}{_as_numpy(facts, o)}")
     chapters.append(Chapter(end, None, facts.error["where"]))
-    named = listed(f"`{o.text}` is {o.dtype}" for o in operands)
+    phrases = listed(f"`{o.text}` is {o.dtype}" for o in operands)
     new = listed(f"`{o.owner}.{convert}()` instead of `{o.text}`" for o in changed)
     title = "The dtypes differ" if len(operands) > 1 else "This dtype is refused"
     fix = f"write {new}, best where it is made"
-    return f"{title}: {named}", chapters, _joined(fix, _advice(facts))
+    return f"{title}: {phrases}", chapters, _joined(fix, _advice(facts))
 
 
 def truth(facts: Facts, match: re.Match[str]) -> Told | None:
@@ -240,11 +240,11 @@ def _origins(
             continue
         name = facts.base(facts.name(node))
         is_other = operand.text.isidentifier() and name.isidentifier() and name != operand.text
-        shown = f"`{operand.text}`" + f", which is `{name}`," * is_other
+        description = f"`{operand.text}`" + f", which is `{name}`," * is_other
         place = facts.nodes[node]["where"] or place
         origin = _origin(facts, node, words)
         if origin == node:
-            groups[node] = [Chapter(f"{shown} {words(operand)}.", node, place)]
+            groups[node] = [Chapter(f"{description} {words(operand)}.", node, place)]
             continue
         first = f"`{facts.name(origin)}` {words(_of(facts, origin))}."
         then = f"`{facts.titled(node)}` is computed from it, and {words(operand)}, too."
@@ -259,10 +259,10 @@ def _origins(
 
 def _origin(facts: Facts, node: int, words: Callable[[Operand], str]) -> int:
     """Return the leaf from which a node has its shape, or its dtype: by the op's inputs."""
-    said = words(_of(facts, node))
+    fact = words(_of(facts, node))
     while True:
         inputs = [i["node"] for i in facts.nodes[node]["inputs"] if "node" in i]
-        alike = [n for n in inputs if words(_of(facts, n)) == said]
+        alike = [n for n in inputs if words(_of(facts, n)) == fact]
         if not alike or facts.nodes[node]["kind"] == "leaf":
             return node
         node = alike[0]
@@ -285,12 +285,12 @@ def _of(facts: Facts, node: int) -> Operand:
 # -- what would fit ----------------------------------------------------------------------------
 
 
-def _for_layer(facts: Facts, given: Operand, weight: Operand) -> tuple[str, str]:
+def _for_layer(facts: Facts, input: Operand, weight: Operand) -> tuple[str, str]:
     """Return what a linear layer needs, and how it is made for this input."""
     outputs, inputs = weight.shape
-    features = given.shape[-1]
+    features = input.shape[-1]
     layer = weight.text.rpartition(".")[0]
-    end = f"`{layer}` takes {inputs} features for each example, and `{given.text}` has {features}."
+    end = f"`{layer}` takes {inputs} features for each example, and `{input.text}` has {features}."
     fix = f"make `{layer}` for {features} features, or give it inputs of shape (..., {inputs})"
     line = facts.line(_made(facts, weight))
     if written := re.search(rf"Linear\({inputs}, *{outputs}", line):

@@ -115,16 +115,16 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
     passes = [e for e in facts.events if e["kind"] == "backward"]
     got = {e["node"] for e in facts.events if e["kind"] == "accumulate"}
     got |= {r["of"] for e in facts.events if e["kind"] == "finish" for r in e.get("results", ())}
-    lost = [
+    leaves = [
         n["id"]
         for n in facts.nodes
         if n["kind"] == "leaf" and n["requires_grad"] and n["id"] not in got and not n["grad_fn"]
     ]
     if leaf is not None:
-        lost = [n for n in lost if facts.nodes[n]["name"] == leaf]
-    if not passes or not lost or not any(e["kind"] == "finish" for e in facts.events):
+        leaves = [n for n in leaves if facts.nodes[n]["name"] == leaf]
+    if not passes or not leaves or not any(e["kind"] == "finish" for e in facts.events):
         return None
-    node = lost[0]
+    node = leaves[0]
     name = facts.name(node)
     reached = {node}
     for record in facts.nodes:

@@ -193,8 +193,8 @@ def twice(facts: Facts, match: re.Match[str]) -> Told | None:
         if carried or is_inside:
             title = "An iteration of the loop reaches back into the graph of the iteration before"
             roots = {facts.base(facts.name(root)) for root in first["roots"]}
-            named = listed(f"`{name} = {name}.detach()`" for name in carried if name)
-            cut = f"cut the graph at the end of each iteration: {named or '`.detach()`'}"
+            detachments = listed(f"`{name} = {name}.detach()`" for name in carried if name)
+            cut = f"cut the graph at the end of each iteration: {detachments or '`.detach()`'}"
             if "retain_graph" in facts.text(first["where"]):  # it is kept on purpose
                 ways = retain
             elif roots & {*carried}:  # `total = total + loss`
@@ -278,12 +278,12 @@ def _between(
         return result
 
     where = first["where"]
-    begun = [s for s in scopes if s["name"] == "backward" and s["where"] == where]
+    calls = [s for s in scopes if s["name"] == "backward" and s["where"] == where]
     same = [p for p in passes if p["where"] == where]
     index = next(i for i, p in enumerate(same) if p is first)
-    if max(index + 1, len(same)) > len(begun):
+    if max(index + 1, len(same)) > len(calls):
         return False, False
-    one, two = around(begun[index]["id"]), around(begun[len(same) - 1]["id"])
+    one, two = around(calls[index]["id"]), around(calls[len(same) - 1]["id"])
     apart = [n for n in one if n not in two]
     in_loop = any(scopes[n]["kind"] == "iteration" for n in apart)
     own_scopes = around(facts.nodes[node]["scope"])

@@ -143,7 +143,7 @@ def _code(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
     for source, lines in sorted(lines_of.items()):
         text = recording["sources"][source]["text"].splitlines()
         numbers = _shown(lines)
-        cut = min((_indent(text[i - 1]) for i in numbers if i), default=0)
+        skip = min((_indent(text[i - 1]) for i in numbers if i), default=0)
         for i in numbers:
             if not i:
                 parts.append(f'<text class="adk-story-gap" x="{indent:g}" y="{y + 14:g}">…</text>')
@@ -153,19 +153,19 @@ def _code(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
             here = [(n, where) for n, where in places if [*where[:2]] == [source, i]]
             for k, (n, where) in enumerate(here):
                 end = where[4] if where[3] == i else len(line)
-                start = indent + text_width(line[cut : where[2]])
+                start = indent + text_width(line[skip : where[2]])
                 long = text_width(line[where[2] : end])
                 parts.append(
                     f'<rect class="adk-story-lit" x="{pixels(start - 2)}" y="{pixels(y + 1)}" '
                     f'width="{pixels(long + 4)}" height="{LINE - 2:g}" rx="3"/>'
                 )
                 parts.append(_disk(n, 4 + RADIUS + STEP * k, y + LINE / 2, len(chapters)))
-            code = escaped(line[cut:]).replace(" ", "\u00a0")
+            code = escaped(line[skip:]).replace(" ", "\u00a0")
             parts.append(
                 f'<text class="adk-story-code" x="{indent:g}" y="{y + 14:g}" textLength='
-                f'"{pixels(text_width(line[cut:]))}" lengthAdjust="spacingAndGlyphs">{code}</text>'
+                f'"{pixels(text_width(line[skip:]))}" lengthAdjust="spacingAndGlyphs">{code}</text>'
             )
-            width = max(width, indent + text_width(line[cut:]))
+            width = max(width, indent + text_width(line[skip:]))
             y += LINE
     size = f'width="{pixels(max(width + 10, WORDS))}" height="{y + 4:g}"'
     box = f'<rect class="adk-story-paper" {size} rx="5"/>'
@@ -259,19 +259,19 @@ def _prose(story: Story, width: float) -> tuple[str, float]:
 def _sentences(parts: list[str], words: str, x: float, y: float, width: float) -> float:
     """Set words in lines no longer than ``width``; code between backticks stays in one piece."""
     line: list[str] = []
-    used = 0.0
+    filled = 0.0
     for piece in re.findall(r"(?:`[^`]*`|[^\s`])+", words):
         runs = re.findall(r"`[^`]*`|[^`]+", piece)
         long = sum(text_width(r) * 0.96 if r[0] == "`" else len(r) * LETTER for r in runs)
-        if line and used + long > width:
+        if line and filled + long > width:
             y = _put_line(parts, line, x, y)
-            line, used = [], 0.0
-        marked = (
+            line, filled = [], 0.0
+        spans = (
             f'<tspan class="adk-story-in">{escaped(r[1:-1])}</tspan>' if r[0] == "`" else escaped(r)
             for r in runs
         )
-        line.append("".join(marked))
-        used += long + LETTER
+        line.append("".join(spans))
+        filled += long + LETTER
     return _put_line(parts, line, x, y) if line else y
 
 

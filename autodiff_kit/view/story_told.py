@@ -38,8 +38,8 @@ def cause(recording: RecordingData, facts: Facts | None = None) -> Told | None:
     message = "" if recording["error"] is None else recording["error"]["message"]
     matches = [(match, tell) for p, tell in _TELLERS if (match := re.search(p, message))]
     facts = facts or (Facts(recording) if matches else None)
-    told = (tell(facts, match) for match, tell in matches if facts is not None)
-    return next((one for one in told if one is not None and one[1]), None)
+    stories = (tell(facts, match) for match, tell in matches if facts is not None)
+    return next((one for one in stories if one is not None and one[1]), None)
 
 
 def first_sentences(error: ErrorRecord) -> str:

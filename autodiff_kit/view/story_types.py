@@ -45,8 +45,8 @@ def no_tensor(facts: Facts, match: re.Match[str]) -> Told | None:
 def _number(facts: Facts, name: str, kind: str, place: Where, value: ast.expr) -> Told:
     """Tell of a number of Python's or NumPy's, which has no graph."""
     text = ast.unparse(value)
-    if taken := find_taken(facts, value):
-        how, inner = taken
+    if exit := find_taken(facts, value):
+        how, inner = exit
         node = facts.find(ast.parse(inner, mode="eval").body)
         is_whole = isinstance(parsed(inner), ast.Name | ast.Attribute | ast.Call | ast.Subscript)
         code = (
@@ -105,7 +105,7 @@ def _not_called(facts: Facts, name: str) -> Told:
 def no_pass(facts: Facts, leaf: str | None) -> Told | None:
     """Tell that no backward pass has run, and where one is written that did not."""
     where = facts.error["where"]
-    named = [place for place, is_called in _written(facts) if not is_called]
+    places = [place for place, is_called in _written(facts) if not is_called]
     later = [
         place
         for place, is_called in _written(facts)
@@ -114,7 +114,7 @@ def no_pass(facts: Facts, leaf: str | None) -> Told | None:
     leaves = [n["id"] for n in facts.nodes if n["kind"] == "leaf" and n["requires_grad"]]
     node = next((n for n in leaves if leaf in (None, facts.nodes[n]["name"])), None)
     is_over = any(event["kind"] == "backward" for event in facts.events)
-    if node is None or is_over or (where is None and not named):
+    if node is None or is_over or (where is None and not places):
         return None
     name = facts.name(node)
     words = (
@@ -125,15 +125,15 @@ def no_pass(facts: Facts, leaf: str | None) -> Told | None:
     results = [n for n in facts.nodes if n["recorded"] and n["kind"] == "op" and n["name"]]
     root = facts.base(str(results[-1]["name"])) if results else "loss"
     fix = f"call `{root}.backward()` before this line"
-    if named:
-        text = facts.text(named[-1])
+    if places:
+        text = facts.text(places[-1])
         words = f"`{text}` names the method, and does not call it: no backward pass runs."
-        chapters.append(Chapter(words, None, named[-1]))
+        chapters.append(Chapter(words, None, places[-1]))
         fix = f"write `{text}()`"
     elif later:
         text = facts.text(later[0])
         fix = f"call `{text}` before this line"
-    if later and not named:
+    if later and not places:
         words = f"`{facts.text(later[0])}` stands only here, after the line that needs it."
         chapters.append(Chapter(words, None, later[0]))
     if where is not None:

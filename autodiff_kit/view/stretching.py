@@ -35,10 +35,10 @@ def stretching(record: NodeRecord, nodes: Sequence[NodeRecord], names: Names) ->
     if record["op"] not in (*ELEMENTWISE, *LOSSES) or len(inputs) < 2:
         return ""
     if record["op"] in LOSSES:  # which expand their inputs first
-        made = (nodes[i["node"]] for i in inputs)
+        producers = (nodes[i["node"]] for i in inputs)
         inputs = [
             node["inputs"][0] if node["op"] == "expand" else i
-            for i, node in zip(inputs, made, strict=True)
+            for i, node in zip(inputs, producers, strict=True)
         ]
     left, right = (tuple(nodes[i["node"]]["value"]["shape"]) for i in inputs)
     sizes = zip_longest(reversed(left), reversed(right), fillvalue=1)

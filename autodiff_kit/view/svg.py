@@ -99,8 +99,10 @@ def base_svg(picture: Drawn) -> str:
 def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | None = None) -> str:
     """Return the graph at a step, or at all steps; with the numbers of an error's places."""
     numbers = numbers_at(explanation) if explanation else {}
-    shown = None if state is None else {n for n, box in state["nodes"].items() if not box["hidden"]}
-    behind, titles = frames_svg(picture.opened_parts, picture.layout.frames, shown)
+    visible = (
+        None if state is None else {n for n, box in state["nodes"].items() if not box["hidden"]}
+    )
+    behind, titles = frames_svg(picture.opened_parts, picture.layout.frames, visible)
     stopped = ' class="adk-stopped"' if state and explanation else ""  # else a browser says when
     parts = [f"<g{stopped}>", *behind]
     labels: list[str] = [*titles]  # they lie over all arrows
@@ -242,11 +244,11 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
     grad = grad or "=" * bool(text["slots"])
     top = y + 8
     y += (SLOT if text["slots"] else 0) * 0.5 + (13 if text["slots"] else LINE)
-    label, held = escaped(text["label"] if is_held else GRADIENT), ""
+    label, data_attribute = escaped(text["label"] if is_held else GRADIENT), ""
     if state is None and text["label"] != GRADIENT:
-        held = f' data-held="{escaped(text["label"])}"'
+        data_attribute = f' data-held="{escaped(text["label"])}"'
     at = f'x="{PADDING}" y="{pixels(y)}"'
-    parts = [f'<text class="adk-grad-label"{held} {at}>{label}</text>']
+    parts = [f'<text class="adk-grad-label"{data_attribute} {at}>{label}</text>']
     x = PADDING + _label_width(text)
     slots = list(text["slots"].items())
     for number, (edge, longest) in enumerate(slots, 1):
@@ -265,8 +267,8 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
         f"{escaped(grad)}</text>"
     )
     if text["maps"]:
-        shown = (fields.get("map") or "") * bool(grad) if fields else ""
-        parts.append(_picture("adk-grad-map", y, shown))
+        picture = (fields.get("map") or "") * bool(grad) if fields else ""
+        parts.append(_picture("adk-grad-map", y, picture))
     return "".join(parts)
 
 

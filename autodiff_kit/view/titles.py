@@ -16,15 +16,15 @@ def title_of(recording: RecordingData) -> str:
     nodes = recording["nodes"]
     results = [r for e in recording["events"] if e["kind"] == "backward" for r in e["roots"]]
     if not results:
-        used = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
-        results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in used]
-    named = {name: variable_of(nodes[n]) for n in results if (name := nodes[n]["name"])}
-    if not named:
+        input_numbers = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
+        results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in input_numbers]
+    variables = {name: variable_of(nodes[n]) for n in results if (name := nodes[n]["name"])}
+    if not variables:
         return "Computation graph"
-    if len(named) > 3:
-        if len({*named.values()}) == 1:  # of one loop
-            count, (_, variable) = len(named), named.popitem()
+    if len(variables) > 3:
+        if len({*variables.values()}) == 1:  # of one loop
+            count, (_, variable) = len(variables), variables.popitem()
             return f"Computation graph of {variable}, assigned {count} times"
-        first, second, *rest = named
+        first, second, *rest = variables
         return f"Computation graph of {first}, {second} and {len(rest)} more"
-    return f"Computation graph of {', '.join(named)}"
+    return f"Computation graph of {', '.join(variables)}"

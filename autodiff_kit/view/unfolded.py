@@ -46,33 +46,35 @@ def unfolded(picture: Picture, room: int) -> tuple[Payload, dict[str, OpenedPart
         it can fold of what is open at first. No box offers to be opened, and no part to be folded,
         where there is no picture for it.
     """
-    drawn: dict[str, OpenedPart] = {}
+    parts_by_key: dict[str, OpenedPart] = {}
     first = picture.payload()
     for part in first["parts"]:
         content = _alone(picture.closed(part["key"]))
         size = _packed(content)
         if size <= room:
             room -= size
-            drawn[FOLDED + _name(part["key"])] = OpenedPart("", content)
+            parts_by_key[FOLDED + _name(part["key"])] = OpenedPart("", content)
     waiting: deque[tuple[str, Picture, Payload]] = deque([("", picture, first)])
     work = WORK
     while waiting:
-        outer, shown, payload = waiting.popleft()
+        outer, picture_there, payload = waiting.popleft()
         for box in payload["nodes"].values():
             key = _name(box.get("opens"))
-            if not key or key in drawn or work < 0:
+            if not key or key in parts_by_key or work < 0:
                 continue
-            wider = shown.opened(box["opens"])
+            wider = picture_there.opened(box["opens"])
             work -= wider.size
             inner = _alone(wider)
             size = _packed(inner)
             if size > room:
                 continue
             room -= size
-            drawn[key] = OpenedPart(outer, inner)
+            parts_by_key[key] = OpenedPart(outer, inner)
             waiting.append((key, wider, inner))
-    first = _limited({**first, "moments": picture.moments}, drawn)
-    return first, {key: OpenedPart(o, _limited(p, drawn)) for key, (o, p) in drawn.items()}
+    first = _limited({**first, "moments": picture.moments}, parts_by_key)
+    return first, {
+        key: OpenedPart(o, _limited(p, parts_by_key)) for key, (o, p) in parts_by_key.items()
+    }
 
 
 def _alone(picture: Picture) -> Payload:
@@ -83,10 +85,12 @@ def _packed(payload: Payload) -> int:
     return math.ceil(len(deflate(payload)) * 4 / 3)
 
 
-def _limited(payload: Payload, drawn: dict[str, OpenedPart]) -> Payload:
+def _limited(payload: Payload, parts_by_key: dict[str, OpenedPart]) -> Payload:
     """Return the payload without the offers for which there is no picture."""
     nodes = {name: box.copy() for name, box in payload["nodes"].items()}
-    keys = {key.removeprefix(FOLDED) for key in drawn}  # what was open at first opens to that
+    keys = {
+        key.removeprefix(FOLDED) for key in parts_by_key
+    }  # what was open at first opens to that
     for box in nodes.values():
         if _name(box.get("opens")) not in keys:
             box.pop("opens", None)

@@ -67,9 +67,9 @@ class Written:
                 at[place] = free[sum("value" in s for s in inputs[:place])]
         if any(at[place] is None for place in places if "node" in inputs[place]):
             return places
-        known = [place for place in places if at[place] is not None]
-        known.sort(key=lambda place: at[place] or 0)
-        return known + [place for place in places if at[place] is None]
+        placed = [place for place in places if at[place] is not None]
+        placed.sort(key=lambda place: at[place] or 0)
+        return placed + [place for place in places if at[place] is None]
 
     def inputs(self, node: int) -> list[Input]:
         """Return the inputs of a node in this order."""
@@ -105,12 +105,12 @@ class Written:
         if parts is None or len(values) != 1 or not isinstance(values[0], int | float):
             return None
         sources = [source["node"] for source in record["inputs"] if "node" in source]
-        taken = {self._part_of(source, node, parts) for source in sources}
+        own_parts = {self._part_of(source, node, parts) for source in sources}
         variables = {source.get("variable") for source in record["inputs"]}
         free = [
             part
             for k, part in enumerate(parts)
-            if k not in taken and ast.unparse(part) not in variables
+            if k not in own_parts and ast.unparse(part) not in variables
         ]
         if any(isinstance(part, ast.Constant) for part in free):
             return None  # that is the number; another part is a tensor that is known by no name

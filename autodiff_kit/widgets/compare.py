@@ -179,7 +179,7 @@ class Compare(FunctionLab):
             "The dynamic graph, drawn over that of the trace", changes.picture, changes.edges
         )
         title = f"{name_of(self._function)}, dynamic and static"
-        self.canvas.svg = page([panels, [right]], title=title, said=caption)
+        self.canvas.svg = page([panels, [right]], title=title, description=caption)
         self.canvas.caption = caption
         self._measure(runs, values, bool(grads), static is not None)
 

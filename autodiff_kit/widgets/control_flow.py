@@ -179,7 +179,7 @@ class ControlFlow(FunctionLab):
             left.append(panel)
         elif self.controls["frozen"].value:
             caption += " So there is no trace to compare with: it would replay one run as it was."
-        svg = page([left, right], title=f"Graph of {name_of(self._function)}", said=caption)
+        svg = page([left, right], title=f"Graph of {name_of(self._function)}", description=caption)
         self.recording, self.answer, self.difference = now.recording, now.answer, changes
         self.grads = now.grads
         self.canvas.svg, self.canvas.caption = svg, caption

@@ -101,7 +101,9 @@ class Costs(Lab):
         )
         doubts = [one.doubt for runs in runs_by_name.values() for one in runs if one.doubt]
         caption = " ".join([caption, *dict.fromkeys(doubts)])
-        self.canvas.svg = page([[nodes], [bytes_table]], title="Nodes and bytes", said=caption)
+        self.canvas.svg = page(
+            [[nodes], [bytes_table]], title="Nodes and bytes", description=caption
+        )
         self.canvas.caption = caption
         self._measure(any(one.has_effects for runs in runs_by_name.values() for one in runs))
 
@@ -125,7 +127,7 @@ class Costs(Lab):
         caption = (
             f"Measured just now, on this machine: medians of up to {MOST} timings, taken in turn."
         )
-        self.times.svg = page(tables, title="Times", said=caption)
+        self.times.svg = page(tables, title="Times", description=caption)
         self.times.caption = caption
 
     def _saved(self, name: str, i: int) -> str:

@@ -179,7 +179,7 @@ class GradMode(FunctionLab):
         left.append(words("Measured", self._measured()))
         panel = graph("What was recorded", Marked(_plain(recording), self._marks(recording)))
         self.canvas.svg = page(
-            [left, [panel]], title=f"no_grad in {original.__name__}", said=caption
+            [left, [panel]], title=f"no_grad in {original.__name__}", description=caption
         )
         self.canvas.caption = caption
         self._measure(function, original, bool(switches), runs.has_effects)

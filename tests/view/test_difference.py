@@ -145,7 +145,7 @@ def test_lines_are_marked_with_what_came_and_which_way_it_went():
 def test_the_same_runs_give_the_same_picture_character_by_character():
     def picture():
         found = difference(recorded(power, 1), recorded(power, 3))
-        return page([[graph("G", found.picture, found.edges)]], title="t", said="s")
+        return page([[graph("G", found.picture, found.edges)]], title="t", description="s")
 
     assert picture() == picture()
 
@@ -204,7 +204,7 @@ def test_lines_that_would_take_many_rows_are_cut():
 def test_panels_stand_side_by_side_where_there_is_room(width):
     one, two = words("A", "a", width), words("B", "b", width)
 
-    drawn = page([[one], [two]], title="t", said="s")
+    drawn = page([[one], [two]], title="t", description="s")
 
     places = re.findall(r'adk-panel" transform="translate\(([\d.]+),([\d.]+)\)', drawn)
     (x1, y1), (x2, y2) = places
