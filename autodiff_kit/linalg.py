@@ -18,6 +18,7 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.creation import eye
 from autodiff_kit.dtypes import Size, full_name
 from autodiff_kit.errors import LinAlgError, error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Dtype, Ints, Number, Tensors, function_of
 from autodiff_kit.late import late
@@ -25,7 +26,7 @@ from autodiff_kit.matrices import check_float, check_matrix, check_sizes, check_
 from autodiff_kit.operands import check_bool
 from autodiff_kit.ops import singular, solving
 from autodiff_kit.outside import absent
-from autodiff_kit.sizes import check_norm, norm_dims
+from autodiff_kit.sizes import check_norm, computed_in, norm_dims
 from autodiff_kit.spectra import eigh, eigvalsh, lstsq, matrix_exp, matrix_rank, pinv
 from autodiff_kit.tensor import Tensor
 
@@ -78,8 +79,9 @@ def vector_norm(
 ) -> Tensor:
     """Return the length of vectors along dimensions; of all elements, as one vector, without."""
     check_norm("vector_norm", input, dtype)
-    x = input if dtype is None else input.to(dtype)
-    return ops.linalg_vector_norm(x, ord=ord, dim=norm_dims(x, ord, dim), keepdim=keepdim)
+    options: Keywords = {"ord": ord, "dim": norm_dims(input, ord, dim), "keepdim": keepdim}
+    length: Tensor = computed_in(dtype, ops.linalg_vector_norm, input, **options)
+    return length
 
 
 @function_of(

@@ -16,9 +16,13 @@ from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import Keywords
 from autodiff_kit.from_data import as_int, checked_sizes, is_first_size, is_size
+from autodiff_kit.ops.apply import apply
+from autodiff_kit.ops.promotion import requested
 
-__all__ = ["EVERY", "as_dims", "can_view", "check_norm", "complete", "converted"]
+__all__ = ["EVERY", "as_dims", "can_view", "check_norm", "complete"]
 __all__ += [
+    "computed_in",
+    "converted",
     "dim_and_descending",
     "dim_or_unbiased",
     "in_dtype",
@@ -149,6 +153,21 @@ def converted(tensor: Any, dtype: Any) -> Any:
     if tensor._node is not None and local.mode.grad_enabled:
         raise error("autograd.whole_history", kind=kind.tensor_type)
     return tensor.to(kind)
+
+
+def computed_in(dtype: Any, op: Any, tensor: Any, **params: Any) -> Any:
+    """Apply an op to a tensor in a dtype, if one is asked for: nodes do not show the conversion.
+
+    What the node saves is the tensor as it was given.
+    """
+    kind = None if dtype is None else dtypes.as_dtype(dtype, "to")
+    if kind is None or kind.numpy == tensor._array.dtype or not kind.is_floating_point:
+        return op(converted(tensor, dtype), **params)
+    requested.dtype = kind.numpy
+    try:
+        return apply(op.op, (tensor,), params)
+    finally:
+        requested.dtype = None
 
 
 def in_dtype(tensor: Any, dtype: Any) -> Any:

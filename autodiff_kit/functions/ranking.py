@@ -21,7 +21,7 @@ from autodiff_kit.functions.pairs import lerp
 from autodiff_kit.ops import counting, ordering
 from autodiff_kit.ops.checks import refuse_bool_difference
 from autodiff_kit.return_types import pair
-from autodiff_kit.sizes import dim_and_descending, dim_or_unbiased
+from autodiff_kit.sizes import computed_in, dim_and_descending, dim_or_unbiased
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["aminmax", "argsort", "corrcoef", "cov", "dist", "histc", "histogram", "kthvalue"]
@@ -278,8 +278,9 @@ def nansum(
     dtype: Dtype | None = None,
 ) -> Tensor:
     """Add up; nan counts as 0."""
-    input = input if dtype is None else input.to(dtype)
-    return ordering.nansum(input, dim=input._dims(dim), keepdim=keepdim)
+    options: Keywords = {"dim": input._dims(dim), "keepdim": keepdim}
+    total: Tensor = computed_in(dtype, ordering.nansum, input, **options)
+    return total
 
 
 @function

@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autodiff_kit import ops
+from autodiff_kit import dtypes, ops
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
 from autodiff_kit.lazy import Later
 from autodiff_kit.operands import check_operand, only_argument
 from autodiff_kit.sizes import (
     as_dims,
+    computed_in,
     converted,
     dim_or_unbiased,
     in_dtype,
@@ -281,7 +282,8 @@ def along_with(name: str, *operands: str) -> Any:
 
 def running(name: str, x: Any, dim: int, dtype: Any = None) -> Any:
     """Return the running sums or products of a tensor, computed in a dtype."""
-    x, dim = converted(x, dtype), x._dim(dim)
-    if dtype is not None and x._array.dtype == bool and x._array.ndim and x._array.size:
+    dim = x._dim(dim)
+    kind = None if dtype is None else dtypes.as_dtype(dtype, "to")
+    if kind is dtypes.bool_ and x._array.ndim and x._array.size:
         raise error("reductions.running_bool", name=name)
-    return converted(getattr(ops, name)(x, dim=dim), dtype)
+    return converted(computed_in(dtype, getattr(ops, name), x, dim=dim), dtype)

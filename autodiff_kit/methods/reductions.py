@@ -12,6 +12,7 @@ from autodiff_kit import dtypes, ops
 from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import Keywords
 from autodiff_kit.from_data import as_int
 from autodiff_kit.methods.makers import (
     Own,
@@ -23,7 +24,14 @@ from autodiff_kit.methods.makers import (
     question,
 )
 from autodiff_kit.operands import check_bool
-from autodiff_kit.sizes import EVERY, check_norm, converted, dim_and_descending, norm_dims
+from autodiff_kit.sizes import (
+    EVERY,
+    check_norm,
+    computed_in,
+    converted,
+    dim_and_descending,
+    norm_dims,
+)
 
 __all__ = ["Reductions"]
 
@@ -59,13 +67,10 @@ class Reductions:
 
     def prod(self: Own, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Own:
         """Multiply all elements, or those along one dimension."""
-        if dtype is not None:
-            along = () if dim is None else (dim, keepdim)
-            product: Any = converted(converted(self, dtype).prod(*along), dtype)
-            return product
-        if dim is None:
-            return ops.prod_all(self)
-        return ops.prod_dim(self, dim=self._dim(dim), keepdim=keepdim)
+        options: Keywords = {} if dim is None else {"dim": self._dim(dim), "keepdim": keepdim}
+        product = ops.prod_all if dim is None else ops.prod_dim
+        result: Any = converted(computed_in(dtype, product, self, **options), dtype)
+        return result
 
     max, min = map(extreme, ("max", "min"))
     amax, amin, argmax, argmin = map(largest, ("amax", "amin", "argmax", "argmin"))
@@ -91,10 +96,9 @@ class Reductions:
         if isinstance(p, str):
             raise error("reductions.norm_order", p=p)
         check_norm("vector_norm", self, dtype)
-        self = converted(self, dtype)
         check_bool("linalg_vector_norm", "keepdim", keepdim, " (position 4)")
-        dims = norm_dims(self, p, dim)
-        return ops.linalg_vector_norm(self, ord=p, dim=dims, keepdim=keepdim)
+        options: Keywords = {"ord": p, "dim": norm_dims(self, p, dim), "keepdim": keepdim}
+        return computed_in(dtype, ops.linalg_vector_norm, self, **options)
 
     def sort(
         self: Any,

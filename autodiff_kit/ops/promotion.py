@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.base import wrap
-from autodiff_kit.core.mode import local
+from autodiff_kit.core.mode import local, thread_local
 from autodiff_kit.core.op import OPS, Op, Params
 from autodiff_kit.dtypes import get_default_dtype, result_dtype
 from autodiff_kit.late import late
 from autodiff_kit.ops import checks
 
-__all__ = ["SEQUENCES", "promoted"]
+__all__ = ["SEQUENCES", "promoted", "requested"]
 
 # What PyTorch refuses of booleans stands here: ``arithmetic.py`` is about rules only.
 OPS["neg"].type_check = checks.refuse_bool("dtypes.bool_negation")
@@ -29,11 +29,21 @@ SEQUENCES = (list, tuple, str, bytes)
 _FLOATS = {np.dtype("float32"), np.dtype("float64")}
 
 
+class _Requested(thread_local):
+    dtype: Any = None  # in which the next op works, as reductions do with ``dtype=``
+
+
+requested = _Requested()
+
+
 def promoted(row: Op, inputs: tuple[Any, ...], params: Params) -> Any:
     """Return the inputs, with tensors brought to the dtype in which the op works.
 
     TypeError if one is neither a tensor nor a number; or what the op's own check raises.
     """
+    if requested.dtype is not None:
+        dtype, requested.dtype = requested.dtype, None
+        return (_converted(inputs[0], dtype), *inputs[1:])
     own = {value._array.dtype if hasattr(value, "_array") else None for value in inputs}
     if len(own) == 1 and own <= _FLOATS:
         return inputs  # the commonest case: a tenth of the time
@@ -75,9 +85,15 @@ def promoted(row: Op, inputs: tuple[Any, ...], params: Params) -> Any:
         if i >= row.keeps_type and hasattr(array, "dtype") and array.dtype != dtype:
             if not row.rules and local.mode.observer is None:
                 values[i] = wrap(array)  # a comparison has no use for a history
-            values[i] = late("ops").promote(values[i], dtype=dtype)
-            values[i]._changes = inputs[i]._changes  # one made in inference mode stays one
+            values[i] = _converted(values[i], dtype)
+            values[i]._changes = inputs[i]._changes
     return tuple(values)
+
+
+def _converted(x: Any, dtype: Any) -> Any:
+    result = late("ops").promote(x, dtype=dtype)
+    result._changes = x._changes  # one made in inference mode stays one
+    return result
 
 
 def _is_bool(value: Any) -> bool:

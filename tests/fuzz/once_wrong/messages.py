@@ -232,4 +232,12 @@ PROGRAMS = {
         *("a = torch.ones(2, 3, requires_grad=True) * 1", "b = a[:, 0]", "c = b * b.double()"),
         *("a.add_(1)", "c.sum().backward()"),
     ],
+    "what an op computes in another dtype is saved as it was": [
+        "a = torch.ones(2, 3, requires_grad=True) * 1",
+        *("k = [a.prod(dtype=torch.float64), a.prod(0, dtype=torch.float64)]", "a.add_(1)"),
+        *("k[0].backward()", "k[1].sum().backward()", "b = a.cumprod(0, dtype=torch.float64)"),
+        "c = a.norm(dtype=torch.float64) + torch.linalg.vector_norm(a, dtype=torch.float64)",
+        *("d = a.nansum(dtype=torch.float64)", "r = str(d.grad_fn.next_functions[0][0].name())"),
+        *("a.mul_(2)", "b.sum().backward()", "c.backward()", "d.backward()"),
+    ],
 }
