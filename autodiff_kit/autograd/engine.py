@@ -181,7 +181,7 @@ def run(
                     leaf._grad = node.grad = wrap(g)
                 continue
             if node.number < latest_change or node.out is RELEASED:
-                node.check_saved()
+                node.check_saved(g is not None)
             if g is None and not op.always_calls_rules:  # then nothing goes on from here
                 for edge in (node.edge0, node.edge1, *node.more):
                     if edge is not None and (useful is None or edge in useful):

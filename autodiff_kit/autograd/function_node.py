@@ -97,7 +97,7 @@ class FunctionNode(WideNode):
     def __repr__(self) -> str:
         return f"<torch.autograd.function.{self.name()} object at {id(self):#x}>"
 
-    def check_saved(self) -> None:
+    def check_saved(self, is_reached: bool = True) -> None:
         """Leave the check to ``ctx.saved_tensors``: backward may do without what was saved."""
         self.rest = (weakref.ref(self),)  # the engine drops it along with what was saved
 

@@ -102,14 +102,18 @@ class Shown(NodeHooks):
         names = (*self.saved(), *(n for n in self.op.rest if not n.endswith(_NOT_SHOWN)))
         return [*own, *(f"_saved_{_saved_as(self.op, n)}" for n in dict.fromkeys(names))]
 
-    def check_saved(self: Any) -> None:
+    def check_saved(self: Any, is_reached: bool = True) -> None:
         """Refuse to use a saved value that was changed in place, or one that is gone.
+
+        ``is_reached``: whether a gradient flows in, and not None; all but CopySlices look anyway.
 
         Raises
         ------
         RuntimeError
             With PyTorch's words for either case.
         """
+        if not is_reached and self.op.name == "put":
+            return
         if self.out is RELEASED:
             if self._had_saved_nothing():
                 node: Any = self  # to mypy, an assignment to `self` would declare an attribute

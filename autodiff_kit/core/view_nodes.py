@@ -71,6 +71,11 @@ class ChangeOfView(Node):
 
     __slots__ = ()
 
+    def check_saved(self, is_reached: bool = True) -> None:
+        """Check what was saved, if the base's node runs this one at all; see ``CopySlices``."""
+        if is_reached:
+            super().check_saved()
+
     def note_view_node(self, node: Node) -> None:
         """Note the node of the view since then, which a message names as long as it lives."""
         places = node.rest[node.op.rest.index("positions")]  # which nothing else has
@@ -90,10 +95,10 @@ class CopySlices(Node):
 
     __slots__ = ()
 
-    def check_saved(self) -> None:
+    def check_saved(self, is_reached: bool = True) -> None:
         """Check what was saved, also by the change: PyTorch's node runs it before it frees any."""
-        super().check_saved()
-        if self.edge1 is not None:
+        super().check_saved(is_reached)
+        if is_reached and self.edge1 is not None:
             self.edge1.check_saved()
 
     @property

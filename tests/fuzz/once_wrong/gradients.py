@@ -217,4 +217,14 @@ PROGRAMS = {
         "c = torch.func.grad(lambda v: (v.t() * a).sum())(b)",
         "c = torch.func.grad(lambda v, u: (v.clone().mul_(v) * u).sum(), (0, 1))(b, a)",
     ],
+    "no gradient reaches a change of a view that was freed": [
+        "a = torch.ones(2, requires_grad=True)",
+        "class F1(torch.autograd.Function):\n"
+        "    forward = staticmethod(lambda ctx, x: x.sin())\n"
+        "    backward = staticmethod(lambda ctx, g: g)",
+        *("b = F1.apply(a)", "b[None] = 10", "c = F1.apply(a)", "c.view(2).sin_()"),
+        *("b.sum().backward()", "b.norm(0, 0).backward()", "c.sum().backward()"),
+        *("c.norm(0, 0).backward()", "d = a * 1", "d[0] = 3", "d.sum().backward()"),
+        "d.norm(0, 0).backward()",
+    ],
 }
