@@ -97,7 +97,9 @@ def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
 
     Or has set a gradient to None.
     """
-    names = [_names_after(lines[:-1], package) for package in (torch, autodiff_kit)]
+    block = lines[-1].rpartition("\n")[0]  # what ``with ...:`` has done before it was refused
+    before_it = [*lines[:-1], *([block] if "\n" in block else [])]
+    names = [_names_after(before_it, package) for package in (torch, autodiff_kit)]
     if difference.what.partition(".")[0].partition("[")[0] not in names[0]:
         return False  # the line has made it
     before = [eval(difference.what, known) for known in names]
@@ -193,6 +195,41 @@ def _has_a_view_beyond_its_base(lines: list[str]) -> bool:
         x._base is not None and x.untyped_storage().size() > x._base.untyped_storage().size()
         for x in tensors
     )
+
+
+def _changes_what_rules_have_saved(lines: list[str]) -> bool:
+    """Return whether, of a graph, nothing was changed but what PyTorch's rules themselves save.
+
+    The nodes of those that are one function in C++ are called MseLossBackwardBackward0, and so on.
+    """
+    names = _names_after(lines[:-1])
+    tensors = [x for x in names.values() if isinstance(x, torch.Tensor) and x.requires_grad]
+    seen: set[Any] = set()
+    with contextlib.suppress(RuntimeError):
+        queue = [x.grad_fn for x in tensors if f"{_name_in(names, x)}." in lines[-1]]
+        while queue:
+            node = queue.pop()
+            if node is not None and node not in seen:
+                seen.add(node)
+                queue += [following for following, _ in node.next_functions]
+    changed = {node.name() for node in seen if _has_changed(node)}
+    return bool(changed) and all("BackwardBackward" in name for name in changed)
+
+
+def _name_in(names: dict[str, Any], value: Any) -> str:
+    return next(name for name, other in names.items() if other is value)
+
+
+def _has_changed(node: Any) -> bool:
+    """Return whether a tensor that a node of PyTorch's has saved was changed since."""
+    for name in dir(node):
+        if name.startswith("_saved_"):
+            try:
+                getattr(node, name)
+            except RuntimeError as refused:
+                if "modified by an inplace operation" in str(refused):
+                    return True
+    return False
 
 
 def _loses_a_leaf_with_a_hook(lines: list[str]) -> bool:
@@ -314,6 +351,17 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and any("create_graph=True" in line for line in lines)
             and "has been modified by an inplace operation" in difference.torch
             and _OUTPUT_OF.sub("", difference.torch) == _OUTPUT_OF.sub("", difference.kit)
+        ),
+    ),
+    "saved by a rule that is one function": (
+        "Under create_graph PyTorch's mse_loss_backward, for example, is a node of its own, which "
+        "saves both inputs of mse_loss, and refuses if one was changed since; the kit's rule is "
+        "made of ops that learners can read, which save less: 2 * (x - y) has no use for y.",
+        lambda difference, lines: (
+            difference.kind == "accepted"
+            and "modified by an inplace operation" in difference.torch
+            and any("create_graph=True" in line for line in lines)
+            and _changes_what_rules_have_saved(lines)
         ),
     ),
     "data of another size in a view": (

@@ -64,11 +64,19 @@ PROGRAMS = {
         *(LEAF, "b = a.tanh()", "c, = torch.autograd.grad(b.sum(), a, create_graph=True)"),
         *("b.sign_()", "(c * c).sum().backward()"),
     ],
+    "saved by a rule that is one function": [
+        *(LEAF, "b = torch.zeros(2)", "c = F.mse_loss(a, b)"),
+        "d, = torch.autograd.grad(c, a, create_graph=True)",
+        *("b.add_(1)", "d.sum().backward()"),
+    ],
     "data of another size in a view": [
         *("a = torch.tensor(1.5, requires_grad=True)", "b = a.view(1)", "b.data = torch.ones(2)"),
         *("with torch.no_grad():\n    b[0] = 3", "b.sum().backward()"),
     ],
     "refused line": [INFERENCE, "b.sin_()"],
+    "refused line: a view is made in it": [
+        *(INFERENCE, "with torch.no_grad():\n    c = b.t()\n    b = b.add_(b)"),
+    ],
     "refused line: of a backward pass": [
         LEAF,
         *("with torch.inference_mode():\n    a.backward(torch.ones(2))", "b = a * 2"),
