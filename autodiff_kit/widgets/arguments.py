@@ -322,9 +322,9 @@ class Arguments:
         parts = [t if n in self._positional else f"{n}={t}" for n, t in texts.items()]
         return f"{name}({', '.join(parts)})"
 
-    def at(self, name: str, chosen: Any) -> Any:
+    def at(self, name: str, setting: Any) -> Any:
         """Return what an argument would be if its control stood elsewhere."""
-        return chosen if name in self._plain else self._made[name](chosen)
+        return setting if name in self._plain else self._made[name](setting)
 
     def call(self, function: Callable[..., Any], values: Values, *first: Any) -> Any:
         """Call a function with such values; the first arguments may be others."""
@@ -342,8 +342,8 @@ class Arguments:
 
     def words(self, values: Values, names: Sequence[str] | None = None) -> str:
         """Return ``"x = 3.0, times = 2"``, of all arguments that have a control or of these."""
-        chosen = [n for n in self._order if n in (self.controls if names is None else names)]
-        texts = {n: spoken(shown(values[n])) for n in chosen}
+        names_shown = [n for n in self._order if n in (self.controls if names is None else names)]
+        texts = {n: spoken(shown(values[n])) for n in names_shown}
         return ", ".join(f"{name} = {text}" for name, text in texts.items())
 
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 __all__ = [
     "SECONDS",
     "Function",
+    "Outcomes",
     "Pair",
-    "Tried",
     "bounded",
     "curve_along",
     "everywhere",
@@ -104,15 +104,15 @@ class _Ran(Observer):
     """Notes the operations that run, and how the learner's tests of tensors come out."""
 
     def __init__(self) -> None:
-        self.found: list[Any] = []
+        self.outcomes: list[Any] = []
 
     def applied(
         self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
-        self.found.append(op.name)
+        self.outcomes.append(op.name)
 
     def branched(self, tensor: Tensor, taken: bool) -> None:
-        self.found.append(taken)
+        self.outcomes.append(taken)
 
 
 def what_ran(function: Function, *point: float) -> list[Any] | None:
@@ -123,7 +123,7 @@ def what_ran(function: Function, *point: float) -> list[Any] | None:
             function(*map(leaf_at, point))
     except Exception:
         return None
-    return ran.found
+    return ran.outcomes
 
 
 def one_number(function: Function, *inputs: Tensor) -> Tensor:
@@ -172,9 +172,9 @@ def curve_along(function: Function, point: Sequence[float], axis: int, width: fl
         dtype, is_double = dtypes.float32, False
 
     def value(at: float) -> float:
-        moved = [*point[:axis], at, *point[axis + 1 :]]
+        place = [*point[:axis], at, *point[axis + 1 :]]
         try:
-            return float(one_number(function, *leaves(moved, dtype)).item())
+            return float(one_number(function, *leaves(place, dtype)).item())
         except Exception:
             return math.nan
 
@@ -208,25 +208,25 @@ def slopes_of(out: Tensor, *inputs: Tensor) -> tuple[Tensor | None, ...]:
     return grad(out, inputs, create_graph=True, allow_unused=True)
 
 
-class Tried(NamedTuple):
+class Outcomes(NamedTuple):
     """What came of calling a function at many points."""
 
-    found: list[Any]  # None where it raised
+    values: list[Any]  # None where it raised
     failed: int
     error: Exception | None
 
 
-def everywhere(one: Callable[..., Any], points: Sequence[tuple[float, ...]]) -> Tried:
+def everywhere(one: Callable[..., Any], points: Sequence[tuple[float, ...]]) -> Outcomes:
     """Call at each point; what raises at some points only is a gap there."""
-    found: list[Any] = []
+    values: list[Any] = []
     first: Exception | None = None
     for point in points:
         try:
-            found.append(one(*point))
+            values.append(one(*point))
         except Exception as error:
-            found.append(None)
+            values.append(None)
             first = first or error
-    failed = sum(value is None for value in found)
-    if first is not None and failed == len(found):
+    failed = sum(value is None for value in values)
+    if first is not None and failed == len(values):
         raise first
-    return Tried(found, failed, first)
+    return Outcomes(values, failed, first)

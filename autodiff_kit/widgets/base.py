@@ -97,8 +97,8 @@ def picture_stand_in(still: str, note: str = "To step through it, run the notebo
     """Return what stands for a picture, given as SVG text, where its widget is not alive."""
     size = re.search(r' width="([\d.]+)" height="([\d.]+)"', still)
     width, height = size.groups() if size else ("600", "300")
-    named = re.search("<title>([^<]*)</title>", still)
-    words = named[1].replace('"', "&quot;") if named else "a picture"
+    title = re.search("<title>([^<]*)</title>", still)
+    words = title[1].replace('"', "&quot;") if title else "a picture"
     return stand_in(
         f'<img alt="{words}" width="{width}" height="{height}" src="{_address(still)}">',
         note,

@@ -277,7 +277,7 @@ def _measured(
         return memory, loss.item()
 
     (memory, loss), recording = run(watched, of=step)
-    pairs = [(leaf, grad) for leaf, grad in fresh.found if grad is not None]
+    pairs = [(leaf, grad) for leaf, grad in fresh.pairs if grad is not None]
     if order is None:
         order = sorted((leaf for leaf, _ in pairs), key=lambda leaf: _place(leaf, names))
     gradients = []

@@ -224,8 +224,8 @@ def _recording(source: str, library: Any) -> Recording:
     code = compile(source, _known(source), "exec")
     with record(library) as recording:
         exec(code, {"torch": library, "__name__": "beside"})
-    found: Recording = recording
-    return found
+    result: Recording = recording
+    return result
 
 
 @magics_class

@@ -350,6 +350,6 @@ def _shown(value: Tensor | None) -> str:
 def _same(one: Tensor | None, other: Tensor | None) -> bool:
     """Return whether two answers or gradients are the same; no gradient is a gradient of 0."""
     if one is None or other is None:
-        known = other if one is None else one
-        return known is None or not known.detach().numpy().any()
+        gradient = other if one is None else one
+        return gradient is None or not gradient.detach().numpy().any()
     return same_answer(one, other)

@@ -270,7 +270,7 @@ class Descent(LivePlot):
             self._runs = None
         xs, ys = grid(*self._detail, 0.0)
         outcomes = everywhere(height, [(x, y) for y in ys for x in xs])
-        flat = [math.nan if v is None else v for v in outcomes.found]
+        flat = [math.nan if v is None else v for v in outcomes.values]
         heights = np.array(flat, dtype=float).reshape(len(ys), len(xs))
         self._note = gaps(flat, outcomes, "points of the map")
         finite = heights[np.isfinite(heights)]
@@ -284,7 +284,7 @@ class Descent(LivePlot):
         self._grid = xs, ys, heights
         at = grid(*FIELD, 0.04)
         places = [(x, y) for y in at[1] for x in at[0]]
-        self._field = list(zip(places, everywhere(downhill, places).found, strict=True))
+        self._field = list(zip(places, everywhere(downhill, places).values, strict=True))
         plot = Plot(self._across, self._up)
         for level in self._levels:
             plot.add(Area(rings(xs, ys, heights, level), is_smooth=True))
@@ -336,10 +336,12 @@ class Descent(LivePlot):
             return f"{begin}no path begins at {start}, where the value is {values[0]:g}."
         if self._runs and self._runs.differs:
             return f"{begin}map and path show one run at each point, and no surface."
-        gone = self._leaves(path)
+        step_outside = self._leaves(path)
         against = self._against(path.points[0])
         if self._diverges(path):
-            where = f" It leaves the map at step {gone}." if gone is not None else ""
+            where = (
+                f" It leaves the map at step {step_outside}." if step_outside is not None else ""
+            )
             ends = path.reason or f"{after} the value is {label(values[-1])}"
             advice = against or " Try a smaller lr."
             return f"{begin}the path from {start} diverges: {ends}.{where}{advice}"
@@ -348,8 +350,8 @@ class Descent(LivePlot):
         if path.reason:
             return f"{begin}the path from {start} breaks off: {path.reason}.{against}"
         end = path.points[-1]
-        outside = " That is outside of the map." if gone is not None else ""
-        remark = against or (self._remark(end) if gone is None else "")
+        outside = " That is outside of the map." if step_outside is not None else ""
+        remark = against or (self._remark(end) if step_outside is None else "")
         if len(set(path.points)) == 1:
             remark += " The path stays where it begins."
         return (

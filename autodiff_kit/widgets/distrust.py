@@ -224,12 +224,12 @@ class _State:
 def reachable_functions(function: Callable[..., Any]) -> Iterator[tuple[str, Any]]:
     """Yield the learner's functions and objects that a call can run: itself, and by name others."""
     waiting: list[tuple[str, Any]] = [("", function)]
-    seen: set[int] = set()
+    ids: set[int] = set()
     while waiting:
         name, value = waiting.pop()
-        if id(value) in seen:
+        if id(value) in ids:
             continue
-        seen.add(id(value))
+        ids.add(id(value))
         yield name, value
         if hasattr(value, "__wrapped__") and not isinstance(value, type):
             waiting.append((name, value.__wrapped__))

@@ -22,7 +22,7 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.scales import Scale, label
 from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import Arguments, Values
-from autodiff_kit.widgets.at_points import Function, Pair, Tried, leaf_at
+from autodiff_kit.widgets.at_points import Function, Outcomes, Pair, leaf_at
 from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import (
     Refused,
@@ -243,16 +243,18 @@ def defaults_of(function: Function, count: int) -> list[float | None]:
     return defaults + [None] * (count - len(defaults))
 
 
-def gaps(values: Sequence[float], tried: Tried, places: str) -> str:
+def gaps(values: Sequence[float], outcomes: Outcomes, places: str) -> str:
     """Say where there is nothing to draw, and why."""
     words = ""
-    if tried.failed:
-        reason = str(tried.error).split("\n")[0]
-        if not isinstance(tried.error, Refused):
-            reason = f"{type(tried.error).__name__}: {reason}".rstrip(": ")
+    if outcomes.failed:
+        reason = str(outcomes.error).split("\n")[0]
+        if not isinstance(outcomes.error, Refused):
+            reason = f"{type(outcomes.error).__name__}: {reason}".rstrip(": ")
         reason = shorten(reason, 120, placeholder=" ...")
-        words += f" No value at {tried.failed} of {len(tried.found)} {places}: {sentence(reason)}"
-    odd = sum(not math.isfinite(v) for v in values) - tried.failed
+        words += (
+            f" No value at {outcomes.failed} of {len(outcomes.values)} {places}: {sentence(reason)}"
+        )
+    odd = sum(not math.isfinite(v) for v in values) - outcomes.failed
     if odd > 0:
         words += f" At {odd} of {len(values)} {places} the value is nan or inf: a gap."
     return words

@@ -313,9 +313,9 @@ def mixed_libraries(error: BaseException) -> str:
     pytorch = sys.modules.get("torch")
     if frame is None or pytorch is None or not isinstance(error, TypeError):
         return ""
-    known = [frame.f_globals.get(name) for name in frame.f_code.co_names]
+    values = [frame.f_globals.get(name) for name in frame.f_code.co_names]
     is_between = _BETWEEN_TENSORS.search(str(error))  # which the kit can do, with its own
-    if "Tensor" not in str(error) or not (is_between or any(v is pytorch for v in known)):
+    if "Tensor" not in str(error) or not (is_between or any(v is pytorch for v in values)):
         return ""
     return (
         "PyTorch itself and tensors of the kit are mixed in your code.\n"

@@ -95,13 +95,13 @@ class StepMagics(Magics):
 
     def _pytorch_in(self, cell: str) -> str:
         """Return what PyTorch itself is called in a cell; "" if none of its names is there."""
-        torch, known = sys.modules.get("torch"), self.shell.user_ns
+        torch, names_there = sys.modules.get("torch"), self.shell.user_ns
         if getattr(torch, "__name__", "") != "torch":
             return ""  # not loaded, or the kit under its name
-        used = [known[n] for n in re.findall(r"[^\W\d]\w*", cell) if n in known]
-        names = [name for name, value in known.items() if value is torch]
-        homes = [getattr(value, "__module__", None) for value in used]
-        homes += [value.__name__ for value in used if isinstance(value, ModuleType)]
+        values = [names_there[n] for n in re.findall(r"[^\W\d]\w*", cell) if n in names_there]
+        names = [name for name, value in names_there.items() if value is torch]
+        homes = [getattr(value, "__module__", None) for value in values]
+        homes += [value.__name__ for value in values if isinstance(value, ModuleType)]
         is_used = any(str(home).split(".")[0] == "torch" for home in homes)
         return [*names, "torch"][0] if is_used else ""
 
@@ -132,8 +132,12 @@ class StepMagics(Magics):
 
     def _is_taken(self, name: str) -> bool:
         """Return whether a variable or a builtin has this name; a recording may be replaced."""
-        known = self.shell.user_ns
-        return not isinstance(known[name], Recording) if name in known else hasattr(builtins, name)
+        namespace = self.shell.user_ns
+        return (
+            not isinstance(namespace[name], Recording)
+            if name in namespace
+            else hasattr(builtins, name)
+        )
 
 
 @contextmanager
@@ -172,9 +176,9 @@ def _show_own_lines(
     shell: Any, kind: type, error: BaseException, traceback: Any, tb_offset: Any = None
 ) -> None:
     link: BaseException | None = error
-    seen: set[int] = set()
-    while link is not None and id(link) not in seen:
-        seen.add(id(link))
+    ids: set[int] = set()
+    while link is not None and id(link) not in ids:
+        ids.add(id(link))
         _cut(link.__traceback__)
         link = link.__cause__ or link.__context__
     shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)

@@ -63,7 +63,7 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
         np.empty(LARGE, np.uint8)
         with installed(None), fresh_grads() as grads:
             counts = [_count(call) for call in calls]
-        before = [(leaf, leaf.grad) for leaf, _ in grads.found]
+        before = [(leaf, leaf.grad) for leaf, _ in grads.pairs]
         with installed(None), unslowed(), ExitStack() as after:
             for leaf, grad in before:
                 after.callback(setattr, leaf, "grad", grad)

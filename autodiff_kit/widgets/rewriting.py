@@ -196,17 +196,17 @@ class Lines:
 
 
 def _switched(body: list[ast.stmt], switches: Mapping[int, str]) -> list[ast.stmt]:
-    done: list[ast.stmt] = []
+    result: list[ast.stmt] = []
     for statement in body:
         how = switches.get(statement.lineno, SWITCHES[0])
         if isinstance(statement, _SIMPLE):
-            done += _with(statement, how) if how != SWITCHES[0] else [statement]
+            result += _with(statement, how) if how != SWITCHES[0] else [statement]
             continue
         if not isinstance(statement, _CLOSED):
             for inner in _bodies(statement):
                 inner[:] = _switched(inner, switches)
-        done.append(statement)
-    return done
+        result.append(statement)
+    return result
 
 
 def _with(statement: ast.stmt, how: str) -> list[ast.stmt]:
@@ -234,11 +234,11 @@ def _call(name: str, value: ast.expr) -> ast.expr:
 
 def _as_load(of: ast.AST) -> ast.expr:
     """Return the target of an assignment as something that can be read."""
-    found: Any = copy.deepcopy(getattr(of, "target", of))
-    for node in ast.walk(found):
+    target: Any = copy.deepcopy(getattr(of, "target", of))
+    for node in ast.walk(target):
         if isinstance(getattr(node, "ctx", None), ast.Store):
             node.ctx = ast.Load()  # type: ignore[attr-defined]
-    return cast(ast.expr, found)
+    return cast(ast.expr, target)
 
 
 def _bodies(statement: ast.stmt) -> list[list[ast.stmt]]:

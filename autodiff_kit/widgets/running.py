@@ -287,15 +287,15 @@ class fresh_grads(Observer):
     ...     (x * x).backward()
     ...     print(x.grad)
     tensor(6.)
-    >>> x.grad is None, grads.found[0][1]
+    >>> x.grad is None, grads.pairs[0][1]
     (True, tensor(6.))
     """
 
     def __init__(self) -> None:
-        self.found: list[tuple[Tensor, Tensor | None]] = []
+        self.pairs: list[tuple[Tensor, Tensor | None]] = []
         self.went_back = False
         self._grads: list[tuple[Tensor, Tensor | None]] = []
-        self._seen: set[int] = set()
+        self._leaf_numbers: set[int] = set()
 
     def __enter__(self) -> Self:
         outer = local.mode.observer
@@ -311,9 +311,9 @@ class fresh_grads(Observer):
         """Put the gradient of a leaf aside when the first one comes to it."""
         if isinstance(node, Nowhere):
             return
-        if isinstance(node, AccumulateGrad) and node.number not in self._seen:
+        if isinstance(node, AccumulateGrad) and node.number not in self._leaf_numbers:
             leaf = node.variable
-            self._seen.add(node.number)
+            self._leaf_numbers.add(node.number)
             self._grads.append((leaf, leaf.grad))
             with installed(None):  # this is no line of the learner's, so no recording tells of it
                 leaf.grad = None
@@ -322,7 +322,7 @@ class fresh_grads(Observer):
         self._installed.__exit__(*error)
         with installed(None):
             for leaf, grad in self._grads:
-                self.found.append((leaf, leaf.grad))
+                self.pairs.append((leaf, leaf.grad))
                 leaf.grad = grad
 
 
@@ -448,5 +448,5 @@ def unslowed() -> Iterator[None]:
             monitoring.set_events(tool, 0)
         yield
     finally:
-        for tool, seen in events.items():
-            monitoring.set_events(tool, seen)
+        for tool, mask in events.items():
+            monitoring.set_events(tool, mask)

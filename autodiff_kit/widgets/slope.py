@@ -169,7 +169,9 @@ class Slope(LivePlot):
         places = [place, low + 0.37 * (high - low), low + 0.71 * (high - low)]
 
         def touches() -> list[Touch | None]:
-            return list(everywhere(lambda x: touch(self.function, x), [(x,) for x in places]).found)
+            return list(
+                everywhere(lambda x: touch(self.function, x), [(x,) for x in places]).values
+            )
 
         runs = examined(
             self.function,
@@ -181,7 +183,7 @@ class Slope(LivePlot):
         outcomes = everywhere(lambda x: touch(self.function, x, twice=False), [(x,) for x in xs])
         empty = (math.nan, math.nan, math.nan)
         curve = [
-            Touch(x, *((t and t[1:]) or empty)) for x, t in zip(xs, outcomes.found, strict=True)
+            Touch(x, *((t and t[1:]) or empty)) for x, t in zip(xs, outcomes.values, strict=True)
         ]
         note = gaps([t.y for t in curve], outcomes, "points")
         if not runs.differs:

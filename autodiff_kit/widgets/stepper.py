@@ -130,8 +130,8 @@ class Stepper(KitWidget):
         parts = self.picture.payload()["parts"]
         key = next((open_["key"] for open_ in parts if open_["title"] == part), None)
         if key is None:
-            known = ", ".join(repr(open_["title"]) for open_ in parts) or "none"
-            raise KeyError(f"{part!r} is no part that is open; those are: {known}")
+            titles = ", ".join(repr(open_["title"]) for open_ in parts) or "none"
+            raise KeyError(f"{part!r} is no part that is open; those are: {titles}")
         self._redraw(self.picture.closed(key))
 
     def show(self, source: Recording | Picture) -> None:

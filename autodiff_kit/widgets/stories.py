@@ -96,8 +96,8 @@ class ErrorStory(Lab):
             both = [self.canvas, self.graph]
             row = HBox(both, layout=Layout(flex_flow="row wrap", grid_gap="8px"))
             width = re.search(r' width="([\d.]+)"', self._parts[1])
-            needed = max(340, ceil(float(width[1]))) + FRAME if width else 340
-            for canvas, share in zip(both, ("1 1 440px", f"1 1 {needed}px"), strict=True):
+            least = max(340, ceil(float(width[1]))) + FRAME if width else 340
+            for canvas, share in zip(both, ("1 1 440px", f"1 1 {least}px"), strict=True):
                 canvas.layout.flex, canvas.layout.min_width = share, "0"
             others = [child for child in self.children if child is not self.canvas]
             self.set_trait("children", [*others, row])
@@ -156,17 +156,17 @@ class ErrorStory(Lab):
     def _not_lost(self, what: str, name: str) -> str:
         """Say of a name what is known, where it is not that of a leaf without its gradient."""
         nodes = self.recording.nodes
-        named = [n for n in nodes if n["name"] and name in (n["name"], variable_of(n))]
-        if not named:
+        bearers = [n for n in nodes if n["name"] and name in (n["name"], variable_of(n))]
+        if not bearers:
             leaves = [n["name"] for n in nodes if n["kind"] == "leaf" and n["requires_grad"]]
             others = f" The leaves that require a gradient: {listed(filter(None, leaves))}."
             return f"In {what}, there is no {name}.{others if any(leaves) else ''}"
-        if all(n["kind"] == "op" for n in named):
+        if all(n["kind"] == "op" for n in bearers):
             return f"In {what}, {name} is a result, and only leaves accumulate a gradient."
-        if not any(n["requires_grad"] for n in named):
+        if not any(n["requires_grad"] for n in bearers):
             return f"In {what}, {name} does not require a gradient."
         reached = {e["node"] for e in self.recording.events if e["kind"] == "accumulate"}
-        if any(n["id"] in reached for n in named):
+        if any(n["id"] in reached for n in bearers):
             return f"In {what}, {name} got its gradient."
         return f"In {what}, no backward pass has accumulated a gradient."
 
@@ -188,8 +188,8 @@ class ErrorStory(Lab):
 
     def _show(self, picked: str, caption: str) -> None:
         place = f'" data-place="{picked}"'
-        marked = (part.replace(place, f" adk-place-picked{place}") for part in self._parts)
-        self.canvas.svg, self.graph.svg = marked
+        pictures = (part.replace(place, f" adk-place-picked{place}") for part in self._parts)
+        self.canvas.svg, self.graph.svg = pictures
         self.canvas.caption = caption
         has_stopped = self.recording.error is not None
         end = "when the code stopped" if has_stopped else "at the end of the run"
