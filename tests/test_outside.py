@@ -185,3 +185,34 @@ print(before == (sys.meta_path, sys.path_hooks, sys.path))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert done.stdout == "True\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "advice"),
+    [
+        ("dropout", r"The kit has torch\.nn\.functional\.dropout\."),
+        ("cholesky", r"The kit has torch\.linalg\.cholesky\."),
+        ("Tensor.qr", r"The kit has torch\.linalg\.qr\."),
+        ("Tensor.prelu", r"The kit has torch\.prelu\."),
+        ("compile", "Leave it out: the results are the same"),
+        ("nn.Module.compile", "Leave it out: the results are the same"),
+        ("channels_last", "Leave it out: the numbers are the same"),
+        ("sparse_coo_tensor", "are dense"),
+        ("Tensor.to_sparse", "are dense"),
+        ("hub.load", "without trained models"),
+        ("nn.functional.upsample", "interpolate"),
+        ("linalg.eig", "torch.linalg.eigh"),
+        ("xpu.is_available", "leave out what speaks to a GPU"),
+        ("nn.Conv3d", "Use PyTorch for it"),
+    ],
+)
+def test_the_answer_says_what_does_the_same(path: str, advice: str) -> None:
+    assert re.search(advice, outside(f"torch.{path}"))
+
+
+@pytest.mark.parametrize(
+    ("slip", "name"), [("nn.Relu", "ReLU"), ("optim.Adamw", "AdamW"), ("longtensor", "LongTensor")]
+)
+def test_small_and_capital_letters_are_told_apart(slip: str, name: str) -> None:
+    with pytest.raises(AttributeError, match=rf"Did you mean torch\.(\w+\.)?{name}\?"):
+        attrgetter(slip)(torch)

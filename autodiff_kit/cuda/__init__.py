@@ -11,7 +11,9 @@ from typing import Any
 
 from autodiff_kit.outside import absent, modules_below
 
-__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "manual_seed_all"]
+__all__ = ["device_count", "empty_cache", "is_available", "is_bf16_supported", "is_initialized"]
+__all__ += ["manual_seed", "manual_seed_all", "max_memory_allocated", "max_memory_reserved"]
+__all__ += ["memory_allocated", "memory_reserved"]
 
 
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has
@@ -25,6 +27,24 @@ def is_available() -> bool:
 def device_count() -> int:
     """Return 0: the kit uses no GPU."""
     return 0
+
+
+def is_initialized() -> bool:
+    """Return False: the kit uses no GPU."""
+    return False
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Return False: the kit uses no GPU."""
+    return False
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Return 0: there is no memory of a GPU."""
+    return 0
+
+
+memory_reserved = max_memory_allocated = max_memory_reserved = memory_allocated
 
 
 def manual_seed(seed: int) -> None:

@@ -82,6 +82,8 @@ __path__.append(modules_below(__name__))  # noqa: F405 - for imports of what onl
 def __getattr__(name: str) -> Any:
     if name == "modules":
         return late("modules")
+    if name == "parallel":
+        return import_module("autodiff_kit.nn.parallel")
     if name in _LATER:
         return getattr(import_module(f"autodiff_kit.nn.{_LATER[name]}"), name)
     raise absent(__name__, name)

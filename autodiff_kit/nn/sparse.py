@@ -25,7 +25,7 @@ class Embedding(Weighted):
 
     The row ``padding_idx`` is zeros at first and gets no gradient; AssertionError if there is none.
     With ``max_norm``, rows that are looked up are first shortened to it, measured by the norm of
-    order ``norm_type``.
+    order ``norm_type``. Gradients are dense, also if they should be ``sparse``.
     """
 
     def __init__(
@@ -66,13 +66,16 @@ class Embedding(Weighted):
         padding_idx: int | None = None,
         max_norm: float | None = None,
         norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
     ) -> Embedding:
         """Make an embedding of a table; with ``freeze``, one that is not trained."""
         if embeddings.ndim != 2:
             raise error("nn.embeddings_rank")
         rows, size = embeddings.shape
         options: Keywords = {"_weight": embeddings, "_freeze": freeze}
-        return cls(rows, size, padding_idx, max_norm, norm_type, **options)
+        numbers = padding_idx, max_norm, norm_type, scale_grad_by_freq, sparse
+        return cls(rows, size, *numbers, **options)
 
     def reset_parameters(self) -> None:
         """Draw the table from the normal distribution."""
@@ -87,6 +90,7 @@ class Embedding(Weighted):
         """Return the sizes."""
         text = f"{self.num_embeddings}, {self.embedding_dim}"
         usual = {"padding_idx": None, "max_norm": None, "norm_type": 2}
+        usual |= {"scale_grad_by_freq": False, "sparse": False}
         changed = {n: getattr(self, n) for n in usual if getattr(self, n) != usual[n]}
         return "".join([text, *(f", {name}={value}" for name, value in changed.items())])
 

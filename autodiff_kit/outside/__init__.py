@@ -30,6 +30,11 @@ _CPU = "The kit computes with NumPy on the CPU: leave out what speaks to a GPU."
 _NO_COMPLEX = "The kit computes with real numbers only."
 _WATCH = "autodiff_kit.widgets has Costs and MemoryTimeline for time and memory of a run."
 _LEAVE_OUT = "Leave it out: the numbers are the same."
+_ONE_PROCESS = "Leave it out: the kit runs in one process."
+_DENSE = "Tensors of the kit are dense: leave the conversion out."
+_NO_MODELS = "The kit comes without trained models, and loads nothing from the network."
+_COMPILE = f"Leave it out: the results are the same. {_STATIC}"
+_BFLOAT = "NumPy has no such dtype: use torch.float16, or leave float32 as it is."
 _KEYWORDS = {
     "generator": "There is one generator: torch.manual_seed sets it.",
     "layout": _LEAVE_OUT,
@@ -42,24 +47,62 @@ _KEYWORDS = {
 _INSTEAD = {
     "torch.autograd.forward_ad": "torch.func.jvp computes the same.",
     "torch.autograd.profiler": _WATCH,
+    "torch.accelerator": _CPU,
     "torch.backends": _CPU,
-    "torch.bfloat16": "NumPy has no such dtype: use torch.float16, or leave float32 as it is.",
-    "torch.compile": _STATIC,
+    "torch.bfloat16": _BFLOAT,
+    "torch.Tensor.bfloat16": _BFLOAT,
+    "torch.nn.Module.bfloat16": _BFLOAT,
+    "torch.channels_last": _LEAVE_OUT,
+    "torch.channels_last_3d": _LEAVE_OUT,
+    "torch.contiguous_format": _LEAVE_OUT,
+    "torch.preserve_format": _LEAVE_OUT,
+    "torch.strided": _LEAVE_OUT,
+    "torch.compile": _COMPILE,
+    "torch.compiler": _COMPILE,
+    "torch.nn.Module.compile": _COMPILE,
     "torch.complex": _NO_COMPLEX,
     "torch.complex64": _NO_COMPLEX,
     "torch.complex128": _NO_COMPLEX,
     "torch.cond": "The kit has Python's own if, and torch.where: lesson 04.",
     "torch.cuda": _CPU,
-    "torch.distributed": "Leave it out: the kit runs in one process.",
+    "torch.distributed": _ONE_PROCESS,
+    "torch.nn.Module.share_memory": _ONE_PROCESS,
+    "torch.nn.SyncBatchNorm": "In one process, torch.nn.BatchNorm2d computes the same.",
+    "torch.Tensor.share_memory_": _ONE_PROCESS,
+    "torch.utils.data.DistributedSampler": _ONE_PROCESS,
+    "torch.utils.data.distributed": _ONE_PROCESS,
     "torch.export": _STATIC,
     "torch.fft": _NO_COMPLEX,
+    "torch.hub": _NO_MODELS,
+    "torch.utils.model_zoo": _NO_MODELS,
     "torch.jit": _STATIC,
     "torch.multiprocessing": "Python's own multiprocessing takes functions that use the kit.",
     "torch.nested": "Lesson 07 writes its own batches of sequences of different lengths.",
+    "torch.linalg.eig": "For symmetric matrices there is torch.linalg.eigh; NumPy has the other.",
+    "torch.linalg.eigvals": "For symmetric matrices there is torch.linalg.eigvalsh.",
+    "torch.mps": _CPU,
+    "torch.nn.attention": "Leave it out: attention is computed in one way here.",
     "torch.nn.Buffer": "register_buffer does the same in a module.",
+    "torch.nn.parameter.Buffer": "register_buffer does the same in a module.",
+    "torch.nn.functional.upsample": "torch.nn.functional.interpolate does the same.",
+    "torch.nn.Module.register_backward_hook": "register_full_backward_hook is what it became.",
+    "torch.nn.utils.stateless": "torch.func.functional_call does the same.",
     "torch.nn.parallel": "Leave it out: the kit computes with NumPy on the CPU.",
     "torch.nn.utils.parametrizations.orthogonal": "nn.init.orthogonal_ makes a weight so once.",
     "torch.profiler": _WATCH,
+    "torch.set_default_tensor_type": "torch.set_default_dtype does the same for floats.",
+    "torch.set_flush_denormal": _LEAVE_OUT,
+    "torch.sparse": _DENSE,
+    "torch.sparse_coo_tensor": _DENSE,
+    "torch.sparse_csr_tensor": _DENSE,
+    "torch.Tensor.to_sparse": _DENSE,
+    "torch.Tensor.to_dense": _DENSE,
+    "torch.Tensor.coalesce": _DENSE,
+    "torch.Tensor.storage": "data_ptr(), storage_offset() and stride() say where elements lie.",
+    "torch.Tensor.untyped_storage": "data_ptr() tells whether two tensors begin at one place.",
+    "torch.testing": "torch.allclose compares; assert torch.allclose(x, y) raises.",
+    "torch.utils.benchmark": "Python's timeit takes lines that use the kit.",
+    "torch.xpu": _CPU,
     "torch.svd": "torch.linalg.svd computes the same, with Vh for V.mT.",
     "torch.utils.tensorboard": "autodiff_kit.widgets.GradientFlow plots losses and gradients.",
 }
@@ -134,13 +177,34 @@ def outside(path: str, has: Any = ()) -> str:
 
         # Tools ask any object for private names of theirs, often: nothing is similar to those.
         public = [n for n in has if not n.startswith("_") and not name.startswith("_")]
-        similar = get_close_matches(name, public, 1, 0.75)
-        also = f" Did you mean {place}.{similar[0]}?" if similar else ""
+        # Of a class and the module where it is, the class.
+        by_small_letters = {n.lower(): n for n in sorted(public, reverse=True)}
+        similar = get_close_matches(name.lower(), by_small_letters, 1, 0.75)
+        also = f" Did you mean {place}.{by_small_letters[similar[0]]}?" if similar else ""
         return f"PyTorch has no {path} either.{also}"
     parts = path.split(".")
     places = (".".join(parts[:k]) for k in range(len(parts), 1, -1))
-    instead = next((_INSTEAD[p] for p in places if p in _INSTEAD), "")
+    instead = next((_INSTEAD[p] for p in places if p in _INSTEAD), "") or _elsewhere(place, name)
     return f"{path} is PyTorch's, but not part of the kit. {instead or 'Use PyTorch for it.'}"
+
+
+# Where else the kit may have a function of this name: PyTorch moved many.
+_ELSEWHERE = {
+    "torch": ("torch.nn.functional", "torch.linalg", "torch.special", "torch.Tensor"),
+    "torch.Tensor": ("torch", "torch.linalg", "torch.nn.functional"),
+}
+
+
+def _elsewhere(place: str, name: str) -> str:
+    """Return where the kit has a function of the same name, as a sentence, or nothing."""
+    for other in _ELSEWHERE.get(place, ("torch",)):
+        owner: Any = sys.modules["autodiff_kit"]
+        for part in other.split(".")[1:]:
+            owner = getattr(owner, part)
+        has = {*dir(owner)} - {*OF_TENSORS} if isinstance(owner, type) else owner.__all__
+        if name in has:
+            return f"The kit has {other}.{name}."
+    return ""
 
 
 def functions_with(keyword: str) -> Collection[str]:

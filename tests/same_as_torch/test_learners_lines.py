@@ -16,6 +16,15 @@ PROGRAMS = {
         print(torch.zero_(x.clone()), torch.fill_(x.clone(), 3), torch.clip_(x.clone(), 1, 2))
         print(torch.is_inference(x), torch.detach_(x * 1), torch.get_device(x))
     """,
+    "memory of a GPU that is not there": """
+        cuda = torch.cuda
+        print(cuda.memory_allocated(), cuda.max_memory_allocated(), cuda.memory_reserved())
+        print(cuda.is_bf16_supported(), cuda.is_initialized(), cuda.max_memory_reserved("cuda"))
+    """,
+    "an embedding says how its gradients are wanted": """
+        print(torch.nn.Embedding(3, 2, sparse=True), torch.nn.Embedding(3, 2, 1, None, 2.0, True))
+        print(torch.nn.Embedding.from_pretrained(torch.ones(3, 2), sparse=True))
+    """,
     "a device is named before it is used": """
         names = "cuda", "cuda:1", "mps", "cpu:0", "meta", "cpu", torch.device("cuda", 2)
         print(*[torch.device(name) for name in names], repr(torch.device("cuda", 1)))
