@@ -12,6 +12,7 @@ import inspect
 import warnings
 import weakref
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 from autodiff_kit.autograd.function_node import (
@@ -225,6 +226,13 @@ def _op_of(cls: type[Function]) -> _FunctionOp:
     return op
 
 
+def _as_change(op: _FunctionOp) -> _FunctionOp:
+    """Return the op of a Function for a node of one that has changed a view."""
+    change = copy(op)
+    change.rules_of_more = OncePerVisit(op.rules_of_more.backward, is_change=True)
+    return change
+
+
 def _record(
     op: _FunctionOp,
     ctx: FunctionCtx,
@@ -272,6 +280,7 @@ def _record(
             old, result._node, x._grad = x._node, output_node(node, i), None  # as in PyTorch
             if x._base is not None:
                 rebase(x, result, number, node.name())
+                node.op = _as_change(op)
             else:
                 move_retained(x, old, result._node)
                 note_maker(share(x), node.name())

@@ -146,18 +146,21 @@ class OncePerVisit:
     """The rules for all inputs: the first that is called calls ``backward`` for all of them.
 
     The engine iterates over this at each visit, so that results are kept no longer than that.
+    ``is_change``: of a view, which PyTorch's CopySlices does not run where no gradient has arrived.
     """
 
-    def __init__(self, backward: Callable[..., Any]) -> None:
-        self._backward = backward
+    def __init__(self, backward: Callable[..., Any], *, is_change: bool = False) -> None:
+        self.backward, self._is_change = backward, is_change
 
     def __iter__(self) -> Iterator[Callable[..., Value]]:
         results: list[Any] = []
 
         def rule_of(index: int) -> Callable[..., Value]:
             def rule(g: Value, out: Value, x: Value, y: Value, rest: tuple[Any, ...]) -> Value:
+                if g is None and self._is_change:
+                    return None
                 if not results:
-                    results.extend(call_backward(self._backward, rest[0](), g))
+                    results.extend(call_backward(self.backward, rest[0](), g))
                 return results[index]
 
             return rule

@@ -227,4 +227,22 @@ PROGRAMS = {
         *("c.norm(0, 0).backward()", "d = a * 1", "d[0] = 3", "d.sum().backward()"),
         "d.norm(0, 0).backward()",
     ],
+    "no gradient reaches a Function that has changed a view": [
+        "class F1(torch.autograd.Function):\n"
+        "    @staticmethod\n"
+        "    def forward(ctx, x):\n"
+        "        ctx.mark_dirty(x)\n"
+        "        x.mul_(2)\n"
+        "        return x\n"
+        "    @staticmethod\n"
+        "    def backward(ctx, g):\n"
+        "        log.append(g.tolist())\n"
+        "        return g * 2",
+        "class F2(torch.autograd.Function):\n"
+        "    forward = staticmethod(lambda ctx, x: x * 1)\n"
+        "    backward = staticmethod(lambda ctx, g: None)",
+        *("a = torch.ones(2, requires_grad=True)", "b = a * 2", "F1.apply(b[None])"),
+        *("F2.apply(b).sum().backward()", "c = a.exp()", "F1.apply(c)"),
+        "F2.apply(c).sum().backward()",
+    ],
 }
