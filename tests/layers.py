@@ -25,6 +25,7 @@ MAY_IMPORT = {
     "widgets": CORE | {"face", "record", "static", "view", "widgets"},
     "lessons": CORE | {"face", "nn", "record", "view", "widgets", "lessons"},
     "grading": CORE | {"face", "record", "grading"},
+    "puzzles": CORE | {"face", "view", "lessons", "grading", "puzzles"},
     "cli": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "cli"},
     "face": CORE | {"nn", "optim", "utils", "static", "face"},
 }
@@ -38,6 +39,7 @@ OTHERS = {  # packages besides the standard library and ourselves
     "widgets": JUPYTER,
     "lessons": JUPYTER | {"nbclient", "nbformat"},
     "grading": {"numpy", "click", "dask", "distributed", "rich"},
+    "puzzles": JUPYTER,
     "cli": {"click", "rich", "jupyterlab", "jupyter_core"},
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.grading import seal
 from autodiff_kit.grading.calls import Call
 from autodiff_kit.grading.checks import Check, alike
 from autodiff_kit.grading.child import kind_of, value_of
@@ -277,6 +278,7 @@ def _piped(value: Any) -> Any:
 @lru_cache(maxsize=256)
 def _driver(source: str) -> Callable[[Any, Any], Any]:
     beside: Space = {"__name__": "driver", "np": np}
-    exec(compile(source, "<driver>", "exec"), beside)
+    # As beside a learner's code: the names of functions stand in the words of errors.
+    exec(seal.anonymous(compile(source, seal.DRIVER, "exec")), beside)
     drive: Callable[[Any, Any], Any] = beside["drive"]
     return drive

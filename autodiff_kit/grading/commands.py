@@ -27,6 +27,8 @@ from autodiff_kit.grading.command_options import (
 )
 from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
+from autodiff_kit.grading.puzzle_making import packed
+from autodiff_kit.grading.puzzles import PUZZLES
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
 from autodiff_kit.grading.results import Grade, without_file, without_superseded
@@ -260,7 +262,7 @@ def verify_(keys: tuple[str, ...], folder: Path | None, seeds: int) -> None:
 @COURSE
 @click.option("--check", is_flag=True, help="Write nothing; fail if a notebook would change.")
 def build(folder: Path | None, check: bool) -> None:
-    """Make the learners' notebooks (release) from the teacher's (source).
+    """Make the learners' notebooks and puzzles (release) from the teacher's notebooks (source).
 
     In the source, the hidden tests (for those who use nbgrader) are brought in line with the
     checks; nothing else of it changes but the outputs, which are left out.
@@ -282,12 +284,19 @@ def build(folder: Path | None, check: bool) -> None:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 source.write_bytes(new)
                 target.write_bytes(data)
+        notebooks = len(stale)
+        puzzles, path = packed(course), course.folder / "release" / PUZZLES
+        if not path.is_file() or path.read_bytes() != puzzles:
+            stale.append(PUZZLES)
+            if not check:
+                path.parent.mkdir(exist_ok=True)
+                path.write_bytes(puzzles)
     if check and stale:
         raise click.ClickException(
             f"Not built from their source: {', '.join(stale)}.\n-> Run: autodiff-kit build"
         )
     release = course.folder / "release"
-    click.echo(f"{len(course.names)} notebooks, {len(stale)} of them new or changed: {release}")
+    click.echo(f"{len(course.names)} notebooks, {notebooks} of them new or changed: {release}")
 
 
 @click.command(name="new-exercise")

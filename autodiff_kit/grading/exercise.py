@@ -85,6 +85,8 @@ class Exercise:
         Packages besides the standard library.
     reviewed : dict of str to str
         Automatic mutant -> why it is right to survive.
+    has_puzzles : bool
+        Whether its solution may be shown in pieces, to be put in order.
     """
 
     id: str
@@ -106,6 +108,7 @@ class Exercise:
     memory: int
     allowed: tuple[str, ...]
     reviewed: dict[str, str]
+    has_puzzles: bool = True
 
     @property
     def points(self) -> float:

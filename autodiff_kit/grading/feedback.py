@@ -28,14 +28,22 @@ from autodiff_kit.grading.messages import Space
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
 from autodiff_kit.grading.progress import folder_of_notebook, keep_result, next_hint
+from autodiff_kit.grading.puzzles import has_puzzles
 from autodiff_kit.grading.worker import InProcess, Level0
 
-__all__ = ["Feedback", "Words", "check", "code_in", "hidden_test", "hint"]
+__all__ = [
+    *("Feedback", "Words", "check", "code_in", "hidden_test", "hint"),
+    *("inline", "picture_of"),
+]
 
 _cell: tuple[int, list[_Part]] = (0, [])  # how many cells were run, and the results of the last
 
 
 _P = TypeVar("_P", bound="_Part")
+_BEGIN = (
+    "Not sure how to begin? `from autodiff_kit.puzzles import parsons`, and then "
+    '`parsons("{}")`: the lines are there, and you put them in order.'
+)
 
 
 class _Part:
@@ -70,14 +78,22 @@ class Feedback(_Part):
         How to ask for a hint here; the default is how a notebook asks.
     changed : sequence of str
         Which of the given functions and classes the learner has changed.
+    begin : str
+        What to say to a learner who has not begun.
     """
 
     def __init__(
-        self, exercise: Exercise, result: Result, hint: str = "", changed: Sequence[str] = ()
+        self,
+        exercise: Exercise,
+        result: Result,
+        hint: str = "",
+        changed: Sequence[str] = (),
+        begin: str = "",
     ) -> None:
         self.exercise = exercise
         self.result = result
         self.changed = changed
+        self._begin = begin
         self._hint = hint or f'hint("{exercise.id}")'
 
     @property
@@ -101,9 +117,11 @@ class Feedback(_Part):
             text = f"{_mark(row)} {row.step}: {row.points:g} of {row.max:g} points"
             parts.append(f"<p>{html.escape(text)}</p>")
             if row.status not in ("right", NOT_ATTEMPTED):
-                lines = "<br>".join(map(_inline, row.text.splitlines()))
-                parts.append(f"<blockquote>{lines}</blockquote>{self._picture(row)}")
-        parts += [f"<p>{_inline(line)}</p>" for line in self._last_line()]
+                lines = "<br>".join(map(inline, row.text.splitlines()))
+                parts.append(
+                    f"<blockquote>{lines}</blockquote>{picture_of(self.exercise, self.result, row)}"
+                )
+        parts += [f"<p>{inline(line)}</p>" for line in self._last_line()]
         return f'<div class="adk-feedback">{"".join(parts)}</div>'
 
     def _headline(self) -> str:
@@ -131,27 +149,30 @@ class Feedback(_Part):
                 "To hand it in: save the notebook, then, in a terminal (File > New > Terminal): "
                 f"autodiff-kit submit {self.exercise.id}",
             ]
+        has_begun = any(row.status != NOT_ATTEMPTED for row in self.result.rows)
+        lines = [*self.given, *([] if has_begun or not self._begin else [self._begin])]
         if self.exercise.hints:
-            return [*self.given, f"One hint at a time: {self._hint}"]
-        return self.given
+            lines.append(f"One hint at a time: {self._hint}")
+        return lines
 
-    def _picture(self, row: Row) -> str:
-        """Draw the example of the first check that failed, if that check can."""
-        for check in self.exercise.checks:
-            if row.failed and check.name == row.failed[0] and check.picture:
-                answer = self.result.example[check.name]
-                expected = self.result.expected[check.name]
-                if answer.status == "ok" and expected.status == "ok":
-                    try:
-                        if check.compare(check.example, answer.value, expected.value):
-                            return ""
-                        return check.picture(check.example, answer.value, expected.value)
-                    except Exception:  # an answer of another kind cannot be drawn
+
+def picture_of(exercise: Exercise, result: Result | None, row: Row | None) -> str:
+    """Draw the example of the first check that failed, if that check can; else nothing."""
+    for check in exercise.checks:
+        if result and row and row.failed and check.name == row.failed[0] and check.picture:
+            answer = result.example[check.name]
+            expected = result.expected[check.name]
+            if answer.status == "ok" and expected.status == "ok":
+                try:
+                    if check.compare(check.example, answer.value, expected.value):
                         return ""
-        return ""
+                    return check.picture(check.example, answer.value, expected.value)
+                except Exception:  # an answer of another kind cannot be drawn
+                    return ""
+    return ""
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Return one line as HTML; what stands between backticks is code."""
     return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
@@ -165,7 +186,7 @@ class Words(_Part, str):
 
     def markup(self) -> str:
         """Return the text as HTML."""
-        return f'<p style="white-space: pre-wrap">{_inline(self)}</p>'
+        return f'<p style="white-space: pre-wrap">{inline(self)}</p>'
 
     def _repr_html_(self) -> str | None:
         return super()._repr_html_() if self.earlier else None
@@ -190,7 +211,8 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     ExerciseError
         If there is no such exercise.
     """
-    exercise = (course or _course()).exercise(key)
+    course = course or _course()
+    exercise = course.exercise(key)
     namespace = sys._getframe(1).f_globals
     code = code_in(namespace, exercise)
     # A browser has no processes; there this check is the learner's own, and no grade comes of it.
@@ -202,7 +224,8 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     if any(row.status != MISSING for row in rows):  # else nothing was run yet to check
         keep_result(folder, exercise, result)
     changed = redefined(exercise.given, _history(namespace))
-    return _in_cell(namespace, Feedback(exercise, result, changed=changed))
+    begin = _BEGIN.format(exercise.id) if has_puzzles(course.folder, exercise) else ""
+    return _in_cell(namespace, Feedback(exercise, result, changed=changed, begin=begin))
 
 
 def _not_run(exercise: Exercise, row: Row) -> Row:

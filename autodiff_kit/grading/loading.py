@@ -72,6 +72,7 @@ def load(folder: Path, name: str) -> Exercise:
             memory=facts["limits"]["memory"],
             allowed=tuple(facts["allowed"]),
             reviewed=facts.get("reviewed", {}),
+            has_puzzles=facts.get("puzzles", True),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = f"no {error}" if isinstance(error, KeyError) else error

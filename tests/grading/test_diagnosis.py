@@ -437,3 +437,12 @@ def test_a_rule_in_short_floats_is_no_difference_and_no_complex_step() -> None:
 
     assert (row.points, row.message) == (0, "Mul")
     assert "as float32" in row.text
+
+
+def test_a_known_mistake_is_told_where_its_error_names_a_function_of_the_check() -> None:
+    exercise = COURSE.exercise("07.grad_mode")
+    (mutant,) = [m for m in exercise.mutants if m.name == "named_arguments_lost"]
+
+    result = grade_code(exercise, f"{exercise.solution}\n\n{mutant.code}", Level0(), 3)
+
+    assert [row.message for row in result.rows if row.points < row.max] == [mutant.message]
