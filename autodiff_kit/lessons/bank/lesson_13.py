@@ -89,8 +89,8 @@ QUESTIONS = (
             "the sum of `b` for each number of `a`: `[6., 6.]`",
         ),
         answer="the sum of `b` for each number of `a`: `[6., 6.]`",
-        right="`a` was copied for each of the three rows. Each copy contributes its own "
-        "contribution, and contributions add up: 1 + 2 + 3.",
+        right="`a` was used in each of the three rows. Each use contributes, and contributions "
+        "add up: 1 + 2 + 3.",
         why={
             "`b` itself, of shape (3, 1)": "A gradient has the shape of its leaf, and `a` has two "
             "numbers.",
