@@ -168,6 +168,22 @@ def test_lab_brings_the_exercises_and_they_are_found_from_anywhere_afterwards(
     assert not Path("autodiff-kit-exercises").exists()
 
 
+def test_status_says_of_no_folder_that_work_lies_in_it_if_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ADK_HOME", str(tmp_path / "memory"))
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "autodiff-kit-exercises"
+
+    before = run("status").output
+    run("start", "01.graph")
+    after = run("status").output
+
+    assert "Your work lies in" not in before
+    assert f"`autodiff-kit start` would put it in {place}." in before
+    assert f"Your work lies in {place}" in after
+
+
 def test_lab_tells_where_the_new_version_of_a_changed_lesson_is(
     tmp_path: Path, lessons: Path
 ) -> None:

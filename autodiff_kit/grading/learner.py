@@ -253,7 +253,13 @@ def status(folder: Path | None) -> None:
         table.add_row(e.id, _state(course, e, place), Text(points), Text(hints))
     Console(highlight=False, emoji=False).print(table)
     for place in used:
-        click.echo(f"Your work lies in {place.resolve()}")
+        if place.is_dir():
+            click.echo(f"Your work lies in {place.resolve()}")
+        else:
+            click.echo(
+                f"Nothing was found from here. `autodiff-kit start` would put it in "
+                f"{place.resolve()}. If you have begun elsewhere, go to that folder."
+            )
 
 
 def _state(course: Course, exercise: Exercise, place: Path) -> str:

@@ -57,8 +57,8 @@ QUESTIONS = (
         right="Making a node is quick. The operation itself, and the way to it from Python, take "
         "most of the time in either case.",
         why={
-            "more than ten times as fast": "Then making a node would take nine times as long as all "
-            "the rest, or longer. The sine has to be computed in either case.",
+            "more than ten times as fast": "Then making a node would take nine times as long as "
+            "all the rest, or longer. The sine has to be computed in either case.",
             "it is slower: the switch itself takes time": "The switch is set once for all ten, and "
             "then ten nodes need not be made. Measure it.",
         },
