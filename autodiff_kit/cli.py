@@ -32,6 +32,7 @@ from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.learner import for_lessons
 from autodiff_kit.grading.places import EXERCISES, LESSONS, latest, lessons_around, remember
 from autodiff_kit.lessons import library
+from autodiff_kit.site.command import site
 
 __all__ = ["main"]
 
@@ -409,7 +410,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-for _command in COMMANDS:
+for _command in (*COMMANDS, site):
     cli.add_command(_command)
 
 

@@ -26,7 +26,8 @@ MAY_IMPORT = {
     "lessons": CORE | {"face", "nn", "record", "view", "widgets", "lessons"},
     "grading": CORE | {"face", "record", "grading"},
     "puzzles": CORE | {"face", "view", "lessons", "grading", "puzzles"},
-    "cli": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "cli"},
+    "site": CORE | {"face", "record", "lessons", "grading", "site"},
+    "cli": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "site", "cli"},
     "face": CORE | {"nn", "optim", "utils", "static", "face"},
 }
 FACE_MAY_LOAD_LATER = {"record", "view", "widgets", "grading"}
@@ -40,6 +41,16 @@ OTHERS = {  # packages besides the standard library and ourselves
     "lessons": JUPYTER | {"nbclient", "nbformat"},
     "grading": {"numpy", "click", "dask", "distributed", "rich"},
     "puzzles": JUPYTER,
+    "site": {
+        *(
+            "click",
+            "jupyter_core",
+            "jupyterlite_pyodide_kernel",
+            "nbformat",
+            "packaging",
+            "playwright",
+        ),
+    },
     "cli": {"click", "rich", "jupyterlab", "jupyter_core"},
 }
 

@@ -1,0 +1,94 @@
+"""The command ``autodiff-kit site``: build a site, and see whether it works.
+
+Read next: ``build.py``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import click
+
+from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.learner import for_lessons
+from autodiff_kit.lessons import library
+
+__all__ = ["site"]
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option("--title", default="", help="Of the course, on the first page.")
+@click.option(
+    "--course",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="A folder with your own notebooks; they come first.",
+)
+@click.option(
+    "--pyodide",
+    default="",
+    help="URL or folder of a release of Pyodide. With a folder, the site needs no other host.",
+)
+@click.option(
+    "--wheels",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="Folder with wheels that need not be downloaded.",
+)
+@click.option("--check", is_flag=True, help="Open it in Chromium and run all lessons.")
+def site(
+    out: Path, title: str, course: Path | None, pyodide: str, wheels: Path | None, check: bool
+) -> None:
+    """Build a site in which lessons and exercises run in the browser, and nothing is installed.
+
+    OUT is a folder of static files: put it on any web server, and send learners the link. It is
+    made of JupyterLite, of Pyodide (Python for browsers) and of this kit. Nothing that learners
+    do is sent anywhere: their work stays in their browser, and they can take it along as a file.
+
+    If you name no --pyodide, the browser gets Python from the public address that JupyterLite
+    names. For a classroom without internet, unpack a release of Pyodide and name its folder.
+
+    \b
+    Examples:
+      autodiff-kit site public                        lessons and exercises
+      autodiff-kit site public --course my-lessons    your own notebooks first
+      autodiff-kit site public --pyodide ~/pyodide    with all that it needs
+      autodiff-kit site public --pyodide ~/pyodide --check
+    """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    build = importlib.import_module("autodiff_kit.site.build")  # needs what few have installed
+    try:
+        build.build(
+            out,
+            exercises=for_lessons(),
+            course=course,
+            pyodide=pyodide,
+            wheels=wheels,
+            title=title,
+            say=click.echo,
+        )
+        size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+        click.echo(f"Site: {out.resolve()} ({size / 1e6:.0f} MB). Its first page: index.html")
+        if check:
+            _check_site(out)
+        else:
+            click.echo(f"Look at it:  python -m http.server -d {out} 8000")
+    except (build.SiteError, library.LibraryError, ExerciseError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _check_site(out: Path) -> None:
+    """Open each lesson as a learner would; exit code 1 if something is wrong."""
+    trial = importlib.import_module("autodiff_kit.site.trial")
+    paths = [path.relative_to(out / "files").as_posix() for path in (out / "files").glob("*.ipynb")]
+    is_fine = True
+    for seen in trial.tried(out, sorted(paths)):
+        is_fine &= seen.is_fine
+        times = f"first look {seen.look:.1f} s, Python {seen.start:.1f} s, cells {seen.run:.1f} s"
+        click.echo(f"{'ok ' if seen.is_fine else 'BAD'} {seen.path}: {times}")
+        if seen.undone:
+            click.echo(f"    {seen.undone} of {seen.cells} cells did not run")
+        for problem in (*seen.errors, *seen.requests):
+            click.echo(f"    {problem.strip().splitlines()[-1]}")
+    if not is_fine:
+        sys.exit(1)

@@ -1,0 +1,106 @@
+// A learner's work as one file: what it holds, and that bringing it back loses nothing.
+
+import assert from "node:assert/strict";
+import test from "node:test";
+
+import { broughtBack, damage, taken } from "../../autodiff_kit/site/static/work.mjs";
+
+const notebook = (source, outputs = []) => ({ cells: [{ cell_type: "code", source, outputs }], metadata: {} });
+
+/** The part of JupyterLite's contents that is used: paths with what they hold. */
+function contentsOf(files) {
+  const isBelow = (path, folder) => path.startsWith(folder && `${folder}/`) && path !== folder;
+  return {
+    files,
+    async get(path) {
+      if (path in files) return { path, ...files[path] };
+      const below = Object.keys(files).filter((name) => isBelow(name, path));
+      if (path && !below.length) throw new Error(`no such file: ${path}`);
+      const names = new Set(below.map((name) => name.slice(path ? path.length + 1 : 0).split("/")[0]));
+      const content = [...names]
+        .filter((name) => !name.startsWith("."))
+        .map((name) => (path ? `${path}/${name}` : name))
+        .map((name) => ({ path: name, type: name in files ? files[name].type : "directory" }));
+      return { path, type: "directory", content };
+    },
+    async save(path, model) {
+      files[path] = model;
+    },
+  };
+}
+
+const asNotebook = (...given) => ({ type: "notebook", format: "json", content: notebook(...given) });
+const asText = (content) => ({ type: "file", format: "text", content });
+
+/** Let the site hold these files. */
+function ship(files) {
+  globalThis.fetch = async (url) => {
+    const path = decodeURIComponent(url.replace(/^files\//, ""));
+    const ok = path in files;
+    const text = ok && (typeof files[path] === "string" ? files[path] : JSON.stringify(files[path]));
+    return { ok, text: async () => text, arrayBuffer: async () => new TextEncoder().encode(text).buffer };
+  };
+}
+
+test("what the learner has not touched is not taken along", async () => {
+  ship({ "a.ipynb": notebook("x = 1"), "p.png": "PNG" });
+  const picture = { type: "file", format: "base64", content: btoa("PNG") };
+  const contents = contentsOf({ "a.ipynb": asNotebook("x = 1"), "p.png": picture });
+
+  assert.deepEqual((await taken(contents)).files, []);
+});
+
+test("changed and new notebooks and the answers are taken along", async () => {
+  ship({ "a.ipynb": notebook("x = 1"), "b/c.ipynb": notebook("y = 1") });
+  const contents = contentsOf({
+    "a.ipynb": asNotebook("x = 2"),
+    "b/c.ipynb": asNotebook("y = 1", [{ output_type: "stream" }]),
+    "mine.ipynb": asNotebook("z"),
+    ".autodiff-kit-progress.json": asText("{}"),
+  });
+
+  const paths = (await taken(contents)).files.map(({ path }) => path);
+  assert.deepEqual(paths.sort(), [".autodiff-kit-progress.json", "a.ipynb", "b/c.ipynb", "mine.ipynb"]);
+});
+
+test("what was taken along comes back on another computer as it was", async () => {
+  ship({ "a.ipynb": notebook("x = 1") });
+  const first = contentsOf({ "a.ipynb": asNotebook("x = 2"), "b/mine.ipynb": asNotebook("z") });
+  const work = JSON.parse(JSON.stringify(await taken(first)));
+  const other = contentsOf({ "a.ipynb": asNotebook("x = 1") });
+
+  await broughtBack(other, work);
+  for (const path of ["a.ipynb", "b/mine.ipynb"]) assert.deepEqual(other.files[path].content, first.files[path].content);
+});
+
+test("work that is there is never overwritten", async () => {
+  ship({ "a.ipynb": notebook("x = 1") });
+  const work = { kind: "autodiff-kit work", version: 1, files: [{ path: "a.ipynb", ...asNotebook("x = 2") }] };
+  const contents = contentsOf({ "a.ipynb": asNotebook("x = 3") });
+
+  assert.deepEqual(await broughtBack(contents, work), [["a.ipynb", "a (brought back).ipynb"]]);
+  assert.equal(contents.files["a.ipynb"].content.cells[0].source, "x = 3");
+  assert.equal(contents.files["a (brought back).ipynb"].content.cells[0].source, "x = 2");
+
+  work.files[0].content = notebook("x = 4");
+  assert.deepEqual(await broughtBack(contents, work), [["a.ipynb", "a (brought back 2).ipynb"]]);
+});
+
+test("work that is there already is not doubled", async () => {
+  ship({});
+  const file = { path: "mine.ipynb", ...asNotebook("z") };
+  const contents = contentsOf({ "mine.ipynb": asNotebook("z") });
+
+  assert.deepEqual(await broughtBack(contents, { files: [file] }), []);
+});
+
+test("a file that holds no work, or leads out of the folder, changes nothing", () => {
+  const good = { kind: "autodiff-kit work", version: 1, files: [{ path: "a.ipynb", ...asNotebook("z") }] };
+  assert.equal(damage(good), "");
+  for (const bad of [null, {}, [], { ...good, kind: "other" }]) assert.match(damage(bad), /was not made here/);
+  assert.match(damage({ ...good, version: 2 }), /newer version/);
+  for (const path of ["../a.ipynb", "/etc/a", "a/../b", 3]) {
+    assert.match(damage({ ...good, files: [{ ...good.files[0], path }] }), /damaged/);
+  }
+  assert.match(damage({ ...good, files: "none" }), /damaged/);
+});
