@@ -232,20 +232,14 @@ def _run_jupyterlite(lite: Path, site: Path) -> None:
 
 
 def _copy_core(release: Distribution, target: Path) -> list[str]:
-    """Copy the core of Pyodide, unless the browser gets it elsewhere; return its files' names."""
+    """Copy the core of Pyodide, unless the browser gets it elsewhere; return its addresses."""
+    names = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
     if release.folder is None:
-        return []
+        return [release.url + name for name in names]
     target.mkdir(parents=True)
-    names = [
-        "pyodide.mjs",
-        "pyodide.js",
-        "pyodide.asm.mjs",
-        "pyodide.asm.wasm",
-        "python_stdlib.zip",
-    ]
     for name in names:
         shutil.copyfile(release.folder / name, target / name)
-    return [f"{CORE}/{name}" for name in names if name != "pyodide.js"]
+    return [f"{CORE}/{name}" for name in names]
 
 
 def _add_offline(worker: Path) -> None:

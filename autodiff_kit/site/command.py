@@ -17,9 +17,11 @@ from autodiff_kit.lessons import library
 
 __all__ = ["site"]
 
+STATIC = Path(__file__).with_name("static")
+
 
 @click.command()
-@click.argument("out", type=click.Path(path_type=Path))
+@click.argument("out", type=click.Path(path_type=Path), required=False)
 @click.option("--title", default="", help="Of the course, on the first page.")
 @click.option(
     "--course",
@@ -37,8 +39,15 @@ __all__ = ["site"]
     help="Folder with wheels that need not be downloaded.",
 )
 @click.option("--check", is_flag=True, help="Open it in Chromium and run all lessons.")
+@click.option("--workflow", is_flag=True, help="Print a workflow that publishes it, and stop.")
 def site(
-    out: Path, title: str, course: Path | None, pyodide: str, wheels: Path | None, check: bool
+    out: Path | None,
+    title: str,
+    course: Path | None,
+    pyodide: str,
+    wheels: Path | None,
+    check: bool,
+    workflow: bool,
 ) -> None:
     """Build a site in which lessons and exercises run in the browser, and nothing is installed.
 
@@ -56,6 +65,11 @@ def site(
       autodiff-kit site public --pyodide ~/pyodide    with all that it needs
       autodiff-kit site public --pyodide ~/pyodide --check
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
+    if workflow:
+        click.echo(STATIC.joinpath("workflow.yml").read_text(encoding="utf-8"), nl=False)
+        return
+    if out is None:
+        raise click.UsageError("Name the folder to write: autodiff-kit site public")
     build = importlib.import_module("autodiff_kit.site.build")  # needs what few have installed
     try:
         build.build(
@@ -82,13 +96,17 @@ def _check_site(out: Path) -> None:
     trial = importlib.import_module("autodiff_kit.site.trial")
     paths = [path.relative_to(out / "files").as_posix() for path in (out / "files").glob("*.ipynb")]
     is_fine = True
-    for seen in trial.tried(out, sorted(paths)):
-        is_fine &= seen.is_fine
-        times = f"first look {seen.look:.1f} s, Python {seen.start:.1f} s, cells {seen.run:.1f} s"
-        click.echo(f"{'ok ' if seen.is_fine else 'BAD'} {seen.path}: {times}")
-        if seen.undone:
-            click.echo(f"    {seen.undone} of {seen.cells} cells did not run")
-        for problem in (*seen.errors, *seen.requests):
-            click.echo(f"    {problem.strip().splitlines()[-1]}")
+    with trial.in_chromium(out) as (browser, address):
+        for path in sorted(paths):
+            seen = trial.tried(browser, address, path)
+            is_fine &= seen.is_fine
+            times = (
+                f"first look {seen.look:.1f} s, Python {seen.start:.1f} s, cells {seen.run:.1f} s"
+            )
+            click.echo(f"{'ok ' if seen.is_fine else 'BAD'} {path}: {times}")
+            if seen.undone:
+                click.echo(f"    {seen.undone} of {seen.cells} cells did not run")
+            for problem in (*seen.errors, *seen.requests):
+                click.echo(f"    {problem.strip().splitlines()[-1]}")
     if not is_fine:
         sys.exit(1)

@@ -17,7 +17,8 @@ __all__ = ["Lesson", "write_pages"]
 
 STATIC = Path(__file__).with_name("static")
 # JupyterLite looks for its settings in the first page of a site, too, and insists on a place there.
-SETTINGS = '<script id="jupyter-config-data" type="application/json" data-jupyter-lite-root=".">{}</script>'
+_PLACE = "<script id='jupyter-config-data' type='application/json' data-jupyter-lite-root='.'>"
+SETTINGS = f"{_PLACE}{{}}</script>"
 
 
 class Lesson(NamedTuple):

@@ -31,7 +31,7 @@ from packaging.utils import canonicalize_name, parse_wheel_filename
 __all__ = ["LOCK", "Distribution", "SiteError", "distribution_at", "write_packages"]
 
 LOCK = "pyodide-lock.json"
-CORE = ("pyodide.mjs", "pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
+CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 # What JupyterLite's kernel imports before it runs the first cell.
 KERNEL = ("comm", "ipython", "jedi", "micropip")
 # Not loaded until a cell imports it: two thirds of all bytes, for figures on paper alone.

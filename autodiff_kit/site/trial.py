@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -20,7 +20,9 @@ from urllib.parse import quote
 
 from autodiff_kit.site.pyodide import SiteError
 
-__all__ = ["Trial", "open_lesson", "ready", "run_all", "served", "tried"]
+__all__ = ["Trial", "in_chromium", "open_lesson", "ready", "run_all", "served", "tried"]
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 PATIENCE = 180_000  # ms until Python must be there, on a slow and busy machine
 _READY = "document.documentElement.dataset.ready === 'true'"
@@ -99,8 +101,9 @@ def served(site: Path) -> Iterator[str]:
         thread.join()
 
 
-def tried(site: Path, paths: Sequence[str]) -> Iterator[Trial]:
-    """Open notebooks one after the other, each as a first visit; run all cells.
+@contextmanager
+def in_chromium(site: Path) -> Iterator[tuple[Any, str]]:
+    """Serve a site, and start a Chromium that reaches nothing else; give it and the address.
 
     Raises
     ------
@@ -113,21 +116,33 @@ def tried(site: Path, paths: Sequence[str]) -> Iterator[Trial]:
         raise SiteError(
             'There is no playwright here.\n-> pip install "autodiff_kit[browser]"'
         ) from error
-    program = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
+    program = next(filter(None, map(shutil.which, NAMES)), None)
     if program is None:
         raise SiteError("There is no Chromium here.\n-> apt install chromium")
-    offline = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+    alone = "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1"
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", alone]
     with served(site) as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-gpu", offline]
-        )
-        for path in paths:
-            context = browser.new_context()
-            yield _trial(context.new_page(), address, path)
-            context.close()
+        browser = playwright.chromium.launch(executable_path=program, args=arguments)
+        yield browser, address
         browser.close()
+
+
+def tried(browser: Any, address: str, path: str) -> Trial:
+    """Open a notebook as a first visit, and run all cells.
+
+    Parameters
+    ----------
+    browser : playwright's Browser
+    address : str
+        Of the site.
+    path : str
+        Of the notebook, in the learner's folder.
+    """
+    context = browser.new_context()
+    try:
+        return _trial(context.new_page(), address, path)
+    finally:
+        context.close()
 
 
 def _trial(page: Any, address: str, path: str) -> Trial:

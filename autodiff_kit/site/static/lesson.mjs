@@ -73,7 +73,7 @@ async function keepForLater(frame) {
   const urls = new Set([...documents, ...loaded, ...files].map((name) => new URL(name, location.href).href));
   for (const url of urls) {
     const { origin, pathname } = new URL(url);
-    if (origin !== location.origin || pathname.includes("/api/drive") || pathname.includes("/api/stdin")) continue;
+    if (origin === location.origin && /\/api\/(drive|stdin|service)/.test(pathname)) continue;
     await fetch(url, { cache: "force-cache" }).catch(() => {});
   }
   document.documentElement.dataset.offline = "true";

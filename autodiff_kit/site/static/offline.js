@@ -3,7 +3,8 @@ const KEPT = "autodiff-kit";
 self.addEventListener("fetch", (event) => {
   const { request } = event;
   const { origin, pathname } = new URL(request.url);
-  const isFile = request.method === "GET" && origin === location.origin && !/\/api\/(drive|stdin|service)/.test(pathname);
+  const isAnswered = origin === location.origin && /\/api\/(drive|stdin|service)/.test(pathname);
+  const isFile = request.method === "GET" && /^https?:/.test(request.url) && !isAnswered;
   if (!isFile) return; // what JupyterLite answers itself
   event.stopImmediatePropagation();
   event.respondWith(

@@ -1,0 +1,113 @@
+"""A site as a learner opens it, in a real Chromium that reaches nothing but this machine.
+
+``ADK_SITE`` names a site that was built with ``tests/site/fixture.py``; the gate builds one.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autodiff_kit.site.trial import in_chromium, open_lesson, ready, tried
+
+SITE = os.environ.get("ADK_SITE")
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(SITE is None, reason="needs a site: ADK_SITE=FOLDER, as the gate builds it"),
+]
+
+LESSONS = ["03_the_backward_pass.ipynb", "04_control_flow.ipynb", "06_static_and_dynamic.ipynb"]
+NOTEBOOK = "document.querySelector('#notebook').contentWindow.jupyterapp.shell.currentWidget"
+EXERCISE = "autodiff-kit-exercises/e04_accumulate.ipynb"
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[tuple[Any, str]]:
+    with in_chromium(Path(SITE or "")) as (browser, address):
+        yield browser, address
+
+
+@pytest.mark.parametrize("path", LESSONS)
+def test_a_lesson_runs_without_an_error_or_a_request_to_another_host(
+    opened: tuple[Any, str], path: str
+) -> None:
+    seen = tried(*opened, path)
+
+    assert (seen.undone, seen.errors, seen.requests) == (0, [], [])
+    assert seen.cells > 5
+
+
+@pytest.fixture(scope="module")
+def context(opened: tuple[Any, str]) -> Any:
+    """A learner's browser; what is done in one test is there in the next one."""
+    return opened[0].new_context()
+
+
+@pytest.fixture(scope="module")
+def page(opened: tuple[Any, str], context: Any) -> Any:
+    """An exercise, opened; Python is ready."""
+    page = context.new_page()
+    open_lesson(page, opened[1], EXERCISE)
+    ready(page)
+    return page
+
+
+def run_last_cell(page: Any) -> str:
+    """Run the last cell of the open notebook; return what it prints."""
+    page.click("#go")
+    outputs = page.evaluate(
+        f"""async () => {{
+          const {{ content }} = {NOTEBOOK};
+          content.activeCellIndex = content.model.cells.length - 1;
+          const app = document.querySelector('#notebook').contentWindow.jupyterapp;
+          await app.commands.execute('notebook:run-cell');
+          return content.widgets.at(-1).model.toJSON().outputs.map(o => [o.text].flat().join(''));
+        }}"""
+    )
+    return "".join(outputs)
+
+
+def test_an_exercise_is_checked_in_the_tab(page: Any) -> None:
+    page.evaluate(
+        f"""async () => {{
+          const model = {NOTEBOOK}.content.model.sharedModel;
+          model.insertCell(model.cells.length, {{ cell_type: 'code', source:
+            'from autodiff_kit.grading import check\\n'
+            + 'def backward(root): pass\\n'
+            + 'print(check("04.accumulate"))' }});
+        }}"""
+    )
+
+    assert "04.accumulate: 0 of 10 points with the inputs drawn now" in run_last_cell(page)
+
+
+def test_work_is_taken_along_as_one_file_and_comes_back_in_another_browser(page: Any) -> None:
+    page.evaluate(f"{NOTEBOOK}.context.save()")
+    with page.expect_download() as download:
+        page.click("#take")
+    work = json.loads(Path(download.value.path()).read_text())
+    assert EXERCISE in [file["path"] for file in work["files"]]
+    page.click("#close")
+
+    page.set_input_files("#file", download.value.path())
+    page.wait_for_selector("#told[open]")
+    assert page.text_content("#headline") == "Everything in this file is here already."
+    page.click("#close")
+
+
+def test_after_the_first_visit_no_network_is_needed_and_work_is_there(
+    page: Any, context: Any, opened: tuple[Any, str]
+) -> None:
+    page.wait_for_function("document.documentElement.dataset.offline === 'true'", timeout=60_000)
+    page.close()
+    context.set_offline(True)
+    again = context.new_page()
+    open_lesson(again, opened[1], EXERCISE)
+    ready(again)
+
+    sources = again.evaluate(f"{NOTEBOOK}.content.model.toJSON().cells.map(c => c.source)")
+    assert 'check("04.accumulate")' in "".join(sources[-1])
+    assert "04.accumulate: 0 of 10 points" in run_last_cell(again)
