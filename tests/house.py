@@ -17,6 +17,7 @@ ROOMS = {
     "nn": "nn: layers and losses",
     "optim": "optim: optimizers",
     "record": "record: watches the core",
+    "site": "site: lessons in a browser tab",
     "static": "static: a trace, replayed",
     "subset": "subset: what of PyTorch is here",
     "utils": "utils: data, checkpoints",

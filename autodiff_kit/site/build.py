@@ -18,7 +18,6 @@ import zipfile
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from jupyter_core.paths import jupyter_path
 
@@ -189,7 +188,7 @@ def _kit_wheel(folder: Path) -> Path:
 
 
 def _write_config(lite: Path, release: Distribution) -> None:
-    kernel: dict[str, Any] = {
+    kernel = {
         "disablePyPIFallback": True,
         "loadPyodideOptions": {
             "packages": ["autodiff-kit"],

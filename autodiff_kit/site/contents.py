@@ -85,7 +85,7 @@ def _copied(course: Path, folder: Path) -> list[Path]:
 
 def _for_browser(path: Path) -> None:
     try:
-        notebook: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        notebook = json.loads(path.read_text(encoding="utf-8"))
         cells = notebook["cells"]
         notebook["metadata"]["kernelspec"] = KERNELSPEC
     except (ValueError, KeyError, TypeError) as error:

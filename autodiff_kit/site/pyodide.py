@@ -23,7 +23,7 @@ from email.message import Message
 from email.parser import Parser
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
@@ -40,6 +40,27 @@ KIT = "autodiff-kit"
 SECONDS = 60  # that a server may take to answer
 
 
+class Package(TypedDict):
+    """What a lock says of a package; each entry has more, which the browser reads."""
+
+    name: str
+    version: str
+    file_name: str
+    install_dir: str
+    sha256: str
+    package_type: str
+    imports: list[str]
+    depends: list[str]
+    unvendored_tests: bool
+
+
+class Lock(TypedDict):
+    """What ``pyodide-lock.json`` holds."""
+
+    info: dict[str, str]
+    packages: dict[str, Package]
+
+
 class SiteError(Exception):
     """What keeps a site from being built, and what to do about it."""
 
@@ -54,13 +75,12 @@ class Distribution:
         Where the browser gets it; empty if the site brings it along.
     folder : Path or None
         Where it lies on this machine, for a site that brings it along.
-    lock : dict
-        What ``pyodide-lock.json`` holds.
+    lock : Lock
     """
 
     url: str
     folder: Path | None
-    lock: dict[str, Any]
+    lock: Lock
 
     @property
     def python(self) -> str:
@@ -102,11 +122,11 @@ def distribution_at(place: str) -> Distribution:
     return Distribution("", folder, _parsed((folder / LOCK).read_bytes(), str(folder / LOCK)))
 
 
-def _parsed(text: bytes, name: str) -> dict[str, Any]:
+def _parsed(text: bytes, name: str) -> Lock:
     try:
         lock = json.loads(text)
         if isinstance(lock["packages"], dict) and lock["info"]["python"]:
-            return dict(lock)
+            return cast(Lock, lock)
     except (ValueError, KeyError, TypeError):
         pass
     raise SiteError(f"{name} is no lock file of Pyodide's.")
@@ -137,12 +157,12 @@ def write_packages(
         If a package cannot be had, or is compiled and not the file that the release's lock names.
     """
     out.mkdir(parents=True, exist_ok=True)
-    official: dict[str, dict[str, Any]] = {
+    official: dict[str, Package] = {
         canonicalize_name(name): entry for name, entry in release.lock["packages"].items()
     }
     by_name = {_name_of(path): path for path in own}
     source = _Source(release, official, wheels, out)
-    entries: dict[str, dict[str, Any]] = {}
+    entries: dict[str, Package] = {}
     requirements = [Requirement(name) for name in (KIT, *KERNEL)]
     while requirements:
         # What is not in the release is asked for all at once: pip takes a second for each call.
@@ -169,7 +189,7 @@ def write_packages(
     return sorted(entry["file_name"] for name, entry in entries.items() if name not in later)
 
 
-def _closure(names: Iterable[str], entries: dict[str, dict[str, Any]]) -> set[str]:
+def _closure(names: Iterable[str], entries: dict[str, Package]) -> set[str]:
     """Return packages and all that they depend on."""
     found: set[str] = set()
     waiting = list(names)
@@ -187,7 +207,7 @@ class _Source:
     def __init__(
         self,
         release: Distribution,
-        official: dict[str, dict[str, Any]],
+        official: dict[str, Package],
         wheels: Path | None,
         out: Path,
     ) -> None:
@@ -237,7 +257,7 @@ class _Source:
         for path in place.glob("*.whl"):
             self._at_hand[_name_of(path)] = path
 
-    def entry(self, name: str) -> dict[str, Any]:
+    def entry(self, name: str) -> Package:
         """Return a package's entry of the lock; copy its file, if the site brings it along."""
         official = self._official.get(name)
         if official is None:
@@ -251,7 +271,7 @@ class _Source:
                 path = self._at_hand[name]
             is_official = _digest(path) == official["sha256"]
             # What is not the release's own file must be pure Python: _entry sees to that.
-            entry = dict(official) if is_official else _entry(path, self._release.python)
+            entry = official.copy() if is_official else _entry(path, self._release.python)
         shutil.copy(path, self._out / entry["file_name"])
         return entry
 
@@ -276,7 +296,7 @@ def _name_of(wheel: Path) -> str:
     return str(parse_wheel_filename(wheel.name)[0])
 
 
-def _entry(wheel: Path, python: str) -> dict[str, Any]:
+def _entry(wheel: Path, python: str) -> Package:
     """Return the entry of the lock for a wheel, made of what the wheel says of itself."""
     if not wheel.name.endswith("-none-any.whl"):
         raise SiteError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import quote
 
 from autodiff_kit.site.pyodide import SiteError
@@ -178,8 +178,17 @@ def ready(page: Any) -> None:
     page.wait_for_function(_READY, timeout=PATIENCE)
 
 
-def run_all(page: Any) -> dict[str, Any]:
+class Seen(TypedDict):
+    """What all cells say after a run, as ``Trial`` has it."""
+
+    cells: int
+    undone: int
+    errors: list[str]
+    messages: list[str]
+
+
+def run_all(page: Any) -> Seen:
     """Close the first look, run all cells, and return what they say."""
     page.click("#go")
-    seen: dict[str, Any] = page.evaluate(_RUN_ALL)
+    seen: Seen = page.evaluate(_RUN_ALL)
     return seen
