@@ -21,6 +21,9 @@ from torch.distributions import Bernoulli, Categorical, Cauchy, Exponential, Geo
 from torch.distributions import Independent, Laplace, LogNormal, Normal, OneHotCategorical, Uniform
 from torch.distributions import Multinomial, MultivariateNormal, kl_divergence
 from torch.distributions import Beta, Chi2, Dirichlet, Gamma
+from torch.distributions import Gumbel, HalfNormal, MixtureSameFamily, TransformedDistribution
+from torch.distributions.transforms import AffineTransform, ComposeTransform, ExpTransform
+from torch.distributions.transforms import SigmoidTransform, TanhTransform
 import torch.distributions as D
 torch.manual_seed(0)
 t = lambda *values: torch.tensor(values)
@@ -74,10 +77,9 @@ for shape in ((), (3,), (2, 20)):
     print(d.log_prob(x))
 if not isinstance(d, Cauchy):
     print(d.entropy(), d.mode)
-if not isinstance(d, Independent):
-    e = d.expand((2, *d.batch_shape))
-    print(e.batch_shape, e.sample().shape, e.log_prob(e.sample()).shape)
-    print(d.perplexity())
+e = d.expand((2, *d.batch_shape))
+print(e.batch_shape, e.sample().shape, e.log_prob(e.sample()).shape)
+print(d.perplexity())
 if d.has_rsample and not isinstance(d, (Beta, Dirichlet, Gamma, Independent)):
     x = d.rsample((2,))
     print(x, d.cdf(x), d.icdf(torch.tensor(0.3)))
@@ -266,3 +268,77 @@ def test_draws_are_differentiated_once(made: str) -> None:
 a = torch.tensor([0.5, 2.0], requires_grad=True)
 torch.autograd.grad({made}.rsample().pow(2).sum(), a, create_graph=True)[0].sum().backward()
 """)
+
+
+MIXTURE = "MixtureSameFamily(Categorical(t(0.2, 0.8)), Normal(t(-1.0, 2.0), t(0.5, 1.0)))"
+OF_OTHERS = f"""
+{MIXTURE}
+MixtureSameFamily(Categorical(torch.ones(3, 2)), Normal(torch.arange(6.0).view(3, 2), 1.0))
+MixtureSameFamily(Categorical(logits=t(1.0, 2.0)), Independent(Normal(torch.ones(2, 3), 1.0), 1))
+TransformedDistribution(Normal(t(0.0, 1.0), 1.0), [TanhTransform(cache_size=1)])
+TransformedDistribution(Normal(0.0, 1.0), ExpTransform())
+TransformedDistribution(Normal(0.0, 1.0), [AffineTransform(t(1.0, 2.0), t(-2.0, 3.0))])
+TransformedDistribution(Uniform(0.0, 1.0), [SigmoidTransform().inv, AffineTransform(1.0, 2.0)])
+TransformedDistribution(Normal(0.0, 1), ComposeTransform([AffineTransform(1, 2), ExpTransform()]))
+TransformedDistribution(Independent(Normal(torch.zeros(2), 1.0), 1), [SigmoidTransform()])
+HalfNormal(t(1.0, 2.0))
+Gumbel(t(0.0, 1.0), 2.0)
+Gumbel(0.0, 1.0)
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("made", OF_OTHERS)
+def test_draws_of_mixtures_and_of_what_functions_make_are_pytorchs(made: str) -> None:
+    same(f"""
+d = {made}
+print(d, d.batch_shape, d.event_shape, d.has_rsample)
+for shape in ((), (2, 3)):
+    x = d.sample(shape)
+    print(x, x.dtype, x.requires_grad, d.log_prob(x))
+if not isinstance(d, TransformedDistribution) or isinstance(d, (Gumbel, HalfNormal)):
+    print(d.mean, d.variance)
+if not d.event_shape:
+    print(d.cdf(x))
+if isinstance(d, TransformedDistribution) and not d.event_shape:
+    print(d.icdf(torch.tensor(0.3)))
+if isinstance(d, MixtureSameFamily):
+    e = d.expand((4, *d.batch_shape))
+    print(e.batch_shape, e.sample().shape)
+if isinstance(d, (Gumbel, HalfNormal)):
+    print(d.entropy(), d.mode, d.stddev)
+""")
+
+
+def test_gradients_flow_through_mixtures_and_functions() -> None:
+    same("""
+logits, means = torch.zeros(2, requires_grad=True), torch.tensor([-1.0, 2.0], requires_grad=True)
+mixture = MixtureSameFamily(Categorical(logits=logits), Normal(means, 1.0))
+(-mixture.log_prob(torch.linspace(-2, 3, 7)).mean()).backward()
+print(logits.grad, means.grad)
+loc, scale = torch.zeros(3, requires_grad=True), torch.ones(3, requires_grad=True)
+policy = TransformedDistribution(Normal(loc, scale), [TanhTransform(cache_size=1)])
+action = policy.rsample()
+(policy.log_prob(action).sum() - action.sum()).backward()
+print(action, loc.grad, scale.grad)
+rate = torch.ones(2, requires_grad=True)
+Gumbel(rate, rate).rsample((3,)).sum().backward()
+HalfNormal(rate).rsample((3,)).sum().backward()
+print(rate.grad)
+""")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "MixtureSameFamily(Normal(0.0, 1.0), Normal(0.0, 1.0))",
+        "MixtureSameFamily(Categorical(t(0.5, 0.5)), 3)",
+        "MixtureSameFamily(Categorical(t(0.5, 0.5)), Normal(t(0.0, 1.0, 2.0), 1.0))",
+        "MixtureSameFamily(Categorical(torch.ones(3, 2)), Normal(torch.zeros(2, 2), 1.0))",
+        f"{MIXTURE}.log_prob(1.0)",
+        "TransformedDistribution(Normal(0.0, 1.0), 3)",
+        "TransformedDistribution(Normal(0.0, 1.0), [3])",
+        "HalfNormal(t(1.0)).log_prob(t(-1.0))",
+    ],
+)
+def test_mixtures_and_functions_are_refused_in_pytorchs_words(line: str) -> None:
+    same(line)

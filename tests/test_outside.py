@@ -81,7 +81,7 @@ def test_reading_a_slot_of_a_tensor_calls_no_python() -> None:
         "from torch import jit",
         "from torch.nn.utils.stateless import functional_call",
         "import torch.utils.benchmark as benchmark",
-        "from torch.distributions.transforms import AffineTransform",
+        "from torch.distributions.von_mises import VonMises",
     ],
 )
 def test_imports(statement: str) -> None:

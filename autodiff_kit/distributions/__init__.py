@@ -27,8 +27,24 @@ from autodiff_kit.distributions.discrete import (
 from autodiff_kit.distributions.distribution import Distribution, Independent
 from autodiff_kit.distributions.gamma import Beta, Chi2, Dirichlet, Gamma
 from autodiff_kit.distributions.kl import kl_divergence, register_kl
+from autodiff_kit.distributions.mixture_same_family import MixtureSameFamily
 from autodiff_kit.distributions.multinomial import Multinomial
 from autodiff_kit.distributions.multivariate_normal import MultivariateNormal
+from autodiff_kit.distributions.transformed_distribution import (
+    Gumbel,
+    HalfNormal,
+    TransformedDistribution,
+)
+from autodiff_kit.distributions.transforms import (
+    AbsTransform,
+    AffineTransform,
+    ComposeTransform,
+    ExpTransform,
+    SigmoidTransform,
+    TanhTransform,
+    Transform,
+    identity_transform,
+)
 from autodiff_kit.outside import absent, modules_below
 
 __all__ = ["Bernoulli", "Beta", "Categorical", "Cauchy", "Chi2", "Dirichlet", "Distribution"]
@@ -44,6 +60,9 @@ __all__ += [
     "Normal",
 ]
 __all__ += ["OneHotCategorical", "Uniform", "kl_divergence", "register_kl"]
+__all__ += ["AbsTransform", "AffineTransform", "ComposeTransform", "ExpTransform", "Gumbel"]
+__all__ += ["HalfNormal", "MixtureSameFamily", "SigmoidTransform", "TanhTransform", "Transform"]
+__all__ += ["TransformedDistribution", "identity_transform"]
 
 
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has

@@ -237,5 +237,11 @@ class Independent(Distribution):
         ndim = values.ndim - self.reinterpreted_batch_ndims
         return values.reshape((*values.shape[:ndim], -1)).sum(-1) if ndim < values.ndim else values
 
+    def expand(self, batch_shape: Sizes) -> Any:
+        """Return the same distribution with its parameters expanded to another shape."""
+        count = self.reinterpreted_batch_ndims
+        base = self.base_dist.expand((*batch_shape, *self.event_shape[:count]))
+        return type(self)(base, count)
+
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
