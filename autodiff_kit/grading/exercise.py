@@ -7,7 +7,7 @@ reads one from its files, and ``marking.py``, which judges a learner's code by i
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 from autodiff_kit.grading.calls import Limits
@@ -87,6 +87,8 @@ class Exercise:
         Automatic mutant -> why it is right to survive.
     has_puzzles : bool
         Whether its solution may be shown in pieces, to be put in order.
+    puzzle_shares : dict of str to float
+        ``"parsons"`` or ``"gaps"`` -> the share of a step's points that it earns.
     """
 
     id: str
@@ -109,6 +111,7 @@ class Exercise:
     allowed: tuple[str, ...]
     reviewed: dict[str, str]
     has_puzzles: bool = True
+    puzzle_shares: dict[str, float] = field(default_factory=dict)
 
     @property
     def points(self) -> float:

@@ -31,6 +31,8 @@ from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.puzzle_making import puzzles_for
+from autodiff_kit.grading.puzzle_points import with_puzzle_points
 from autodiff_kit.grading.results import Attempt, Mark, file_hash, folder_hash
 from autodiff_kit.grading.sandbox import Sandbox, Walls
 from autodiff_kit.grading.supervision import START
@@ -99,7 +101,14 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
         left = together.after(spent)
         limits = dataclasses.replace(left, total=min(exercise.limits.total, left.total))
         try:
+            begun = time.monotonic()
             result = grade_code(exercise, work, runner, job.seed, limits)
+            if exercise.puzzle_shares:
+                limits = limits.after(time.monotonic() - begun)
+                puzzles = puzzles_for(course, exercise)
+                result = with_puzzle_points(
+                    exercise, puzzles, work, runner, job.seed, limits, result
+                )
         except Unreadable as problem:
             return _all_steps(attempt, "unreadable", clean(str(problem)))
         except MemoryError:

@@ -40,6 +40,7 @@ from autodiff_kit.grading.places import (
     shown,
 )
 from autodiff_kit.grading.progress import keep, keep_result, known, next_hint
+from autodiff_kit.grading.puzzle_points import with_answers
 from autodiff_kit.grading.worker import Level0
 
 __all__ = ["LEARNER", "for_lessons"]
@@ -313,7 +314,8 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
         click.echo(line)
     if not yes:
         _ask_about(feedback)
-    data = path.read_bytes()
+    work = path.read_bytes()
+    data = with_answers(work, exercise, known(folder, exercise))
     digest = hashlib.sha256(data).hexdigest()
     receipt = {
         "exercise": exercise.id,
@@ -327,7 +329,7 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr(path.name, data)
         archive.writestr("receipt.json", json.dumps(receipt, indent=1))
-    keep(folder, exercise, submitted=digest)
+    keep(folder, exercise, submitted=hashlib.sha256(work).hexdigest())
     click.echo(
         f"\nPacked: {target.resolve()}\n{course.hand_in or HAND_IN}\n"
         f"Receipt, to show later what you handed in: {digest}"

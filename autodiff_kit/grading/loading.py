@@ -49,6 +49,7 @@ def load(folder: Path, name: str) -> Exercise:
         names = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
         notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
         solution = "\n\n".join(_cells(notebook, "solution"))
+        puzzles = facts.get("puzzles", {})
         exercise = Exercise(
             id=facts["id"],
             title=facts["title"],
@@ -72,7 +73,8 @@ def load(folder: Path, name: str) -> Exercise:
             memory=facts["limits"]["memory"],
             allowed=tuple(facts["allowed"]),
             reviewed=facts.get("reviewed", {}),
-            has_puzzles=facts.get("puzzles", True),
+            has_puzzles=puzzles is not False,
+            puzzle_shares=dict(puzzles) if isinstance(puzzles, dict) else {},
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = f"no {error}" if isinstance(error, KeyError) else error
@@ -159,6 +161,13 @@ def _fits(exercise: Exercise) -> None:
     for hint in exercise.hints:
         for name in {hint.step, *hint.checks} - parts:
             problems.append(f"a hint is for {name}, which is neither a step nor a check")
+    for kind, share in exercise.puzzle_shares.items():
+        is_share = isinstance(share, int | float) and 0 <= share <= 1
+        if kind not in ("parsons", "gaps") or not is_share:
+            problems.append(
+                f"puzzles has {kind} = {share!r}; it is parsons or gaps, and a share of a step's "
+                "points from 0 to 1"
+            )
     for mutant in exercise.mutants:
         if mutant.message not in exercise.messages:
             problems.append(f"the mutant {mutant.name} has no text in messages.toml")

@@ -18,12 +18,13 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from functools import lru_cache
 
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.puzzles import TAB, Gap, Line, Place, Puzzle, Section
 
-__all__ = ["mistaken", "packed", "puzzles_of"]
+__all__ = ["mistaken", "packed", "puzzles_for", "puzzles_of"]
 
 MOST_NEW = 3  # lines that a known mistake may bring along, so that it still is one of lines
 MOST_CHOICES = 6  # of a gap
@@ -32,15 +33,22 @@ _SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END S
 
 def packed(course: Course) -> bytes:
     """Return the puzzles of a course as the file that `build` writes."""
-    by_exercise = {}
-    for exercise in course.exercises():
-        path = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
-        if exercise.has_puzzles:
-            # What does not run yet has no lines to be put in order; `verify` says what is wrong.
-            with contextlib.suppress(SyntaxError, tokenize.TokenError):
-                puzzles = puzzles_of(exercise, path.read_bytes())
-                by_exercise[exercise.id] = [asdict(puzzle) for puzzle in puzzles]
+    by_exercise = {
+        exercise.id: [asdict(puzzle) for puzzle in puzzles_for(course, exercise)]
+        for exercise in course.exercises()
+        if exercise.has_puzzles
+    }
     return (json.dumps(by_exercise, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+@lru_cache(maxsize=64)
+def puzzles_for(course: Course, exercise: Exercise) -> list[Puzzle]:
+    """Return the puzzles of an exercise of a course; of code that does not run yet, none."""
+    path = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
+    try:  # `verify` says what is wrong
+        return puzzles_of(exercise, path.read_bytes())
+    except (SyntaxError, tokenize.TokenError):
+        return []
 
 
 def puzzles_of(exercise: Exercise, notebook: bytes) -> list[Puzzle]:

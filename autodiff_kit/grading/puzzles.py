@@ -9,16 +9,19 @@ code, and code is judged as ever: two orders that compute the same are both righ
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.messages import Fields
+from autodiff_kit.grading.notebook import defined
 
 __all__ = [
     *("PUZZLES", "Gap", "Line", "Place", "Puzzle", "Section"),
-    *("arranged", "filled", "has_puzzles", "numbered", "puzzles_in"),
+    *("arranged", "beside", "filled", "has_puzzles", "key_of", "numbered", "places_from"),
+    "puzzles_in",
 ]
 
 PUZZLES = "puzzles.json"  # beside the notebooks for learners
@@ -118,6 +121,48 @@ def filled(puzzle: Puzzle, choices: Sequence[str]) -> str:
     lines = tuple(Line(name, text) for name, text in texts.items())
     changed = Puzzle(puzzle.names, puzzle.sections, lines, puzzle.places, ())
     return arranged(changed, puzzle.places)
+
+
+MOST_PLACES = 80  # of an arrangement: who sends it is not believed
+MOST_LEVELS = 12
+
+
+def places_from(puzzle: Puzzle, answer: object) -> list[Place]:
+    """Return an arrangement out of plain data: section, line and level of each.
+
+    Raises
+    ------
+    ValueError
+        If it is none.
+    """
+    names = {line.id for line in puzzle.lines}
+    if not isinstance(answer, list) or len(answer) > MOST_PLACES:
+        raise ValueError("This is no arrangement.")
+    places = []
+    for row in answer:
+        match row:
+            case [int(section), str(name), int(level)] if name in names:
+                places.append(Place(section, name, level))
+            case _:
+                raise ValueError("This is no place.")
+    if len({place.line for place in places}) < len(places) or any(
+        not (0 <= place.section < len(puzzle.sections) and 0 <= place.level <= MOST_LEVELS)
+        for place in places
+    ):
+        raise ValueError("This is no arrangement.")
+    return sorted(places, key=lambda place: place.section)
+
+
+def key_of(puzzle: Puzzle) -> str:
+    """Return the name under which a puzzle is kept: those that it defines."""
+    return " ".join(puzzle.names)
+
+
+def beside(exercise: Exercise, puzzle: Puzzle, code: str) -> str:
+    """Return the code of a puzzle, and what the solution defines beside it."""
+    parts = re.split(r"\n\n+(?=\S)", exercise.solution)
+    others = (part for part in parts if not defined(part) & {*puzzle.names})
+    return "\n\n\n".join([code, *others])
 
 
 def _indented(text: str, level: int) -> str:

@@ -17,7 +17,7 @@ import traitlets
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import inline, picture_of
 from autodiff_kit.grading.progress import folder_of_notebook, keep, known
-from autodiff_kit.grading.puzzles import Line, Place, Puzzle, filled, numbered
+from autodiff_kit.grading.puzzles import Line, Puzzle, arranged, filled, key_of, places_from
 from autodiff_kit.lessons.cards import Card
 from autodiff_kit.puzzles.judge import Verdict, judge
 from autodiff_kit.view.viewer import joined, static
@@ -25,11 +25,10 @@ from autodiff_kit.view.viewer import joined, static
 __all__ = ["GapsCard", "ParsonsCard", "PuzzleCard"]
 
 Sent = dict[str, Any]  # what a trait holds, by the names that the browser reads
-Kept = dict[str, Any]  # of one puzzle in the learner's file: "answer", "tries", "solved", "round"
+Kept = dict[str, Any]  # of one puzzle: "answer", "right" (the last one), "tries", "solved", "round"
 
 WRONG_LINES = 4  # that are shown at a time: more is a search, not a question of order
 _MODULES = ("code", "keys", "dom")  # each after those that it imports
-MOST_LINES = 80  # of an arrangement: the browser's word is not believed
 
 
 def _static(name: str) -> str:
@@ -69,7 +68,7 @@ class PuzzleCard(Card):
         self.puzzles = [puzzle for puzzle in puzzles if self.is_of_use(puzzle)]
         self._folder = folder_of_notebook()
         facts = _dict(known(self._folder, exercise).get(self.kind))
-        self._facts = [_dict(facts.get(_key(puzzle))) for puzzle in self.puzzles]
+        self._facts = [_dict(facts.get(key_of(puzzle))) for puzzle in self.puzzles]
         super().__init__(body=html.escape(self.what), task=self._task(), state=self._begun())
         self.on_msg(self._on_message)
 
@@ -93,6 +92,10 @@ class PuzzleCard(Card):
         """
         raise NotImplementedError
 
+    def own_form(self, number: int, answer: Any) -> list[Any]:
+        """Return an answer as it is kept for the grader: it says the same in any round."""
+        return list(answer)
+
     # -- What they share
 
     def answer(self, number: int, answer: Any) -> Verdict | None:
@@ -115,6 +118,8 @@ class PuzzleCard(Card):
         facts = self._facts[number]
         facts = {**facts, "answer": answer, "tries": _int(facts.get("tries")) + 1}
         facts["solved"] = bool(facts.get("solved")) or verdict.is_right
+        if verdict.is_right:
+            facts["right"] = self.own_form(number, answer)
         self._keep(number, facts)
         picture = picture_of(self.exercise, verdict.result, verdict.row)
         self._tell(
@@ -177,7 +182,7 @@ class PuzzleCard(Card):
     def _keep(self, number: int, facts: Kept) -> None:
         self._facts[number] = facts
         before = _dict(known(self._folder, self.exercise).get(self.kind))
-        all_facts = {**before, _key(self.puzzles[number]): facts}
+        all_facts = {**before, key_of(self.puzzles[number]): facts}
         keep(self._folder, self.exercise, **{self.kind: all_facts})
 
     def _tell(self, number: int, **news: Any) -> None:
@@ -211,7 +216,7 @@ class ParsonsCard(PuzzleCard):
     def _lines(self, number: int) -> list[Line]:
         puzzle, round_ = self.puzzles[number], _int(self._facts[number].get("round"))
         # The same each time the cell is run, as long as the learner does not begin again.
-        rng = random.Random(f"{self.exercise.id} {_key(puzzle)} {round_}")
+        rng = random.Random(f"{self.exercise.id} {key_of(puzzle)} {round_}")
         wrong = list(dict.fromkeys(line.text for line in puzzle.lines if line.mistake))
         chosen = rng.sample(wrong, min(WRONG_LINES, len(wrong)))
         lines = [line for line in puzzle.lines if not line.mistake or line.text in chosen]
@@ -223,22 +228,14 @@ class ParsonsCard(PuzzleCard):
         rng.shuffle(shown)
         return shown
 
-    def places_of(self, number: int, answer: Any) -> list[Place]:
-        """Return the arrangement that the browser sends: section, line and level of each."""
-        if not isinstance(answer, list) or len(answer) > MOST_LINES:
-            raise ValueError("This is no arrangement.")
-        places = [Place(_int(s), self._ids[number][name], _int(level)) for s, name, level in answer]
-        if len({place.line for place in places}) < len(places) or any(
-            not (0 <= place.section < len(self.puzzles[number].sections) and 0 <= place.level <= 12)
-            for place in places
-        ):
-            raise ValueError("This is no arrangement.")
-        return sorted(places, key=lambda place: place.section)
+    def own_form(self, number: int, answer: Any) -> list[Any]:
+        """Return the arrangement that the browser sends, with the puzzle's own ids of lines."""
+        return [[section, self._ids[number][name], level] for section, name, level in answer]
 
     def code_of(self, number: int, answer: Any) -> str:
         """Return the code of an arrangement."""
-        rows = numbered(self.puzzles[number], self.places_of(number, answer))
-        return "\n".join(text for text, _ in rows)
+        puzzle = self.puzzles[number]
+        return arranged(puzzle, places_from(puzzle, self.own_form(number, answer)))
 
 
 class GapsCard(PuzzleCard):
@@ -278,10 +275,6 @@ class GapsCard(PuzzleCard):
             if choice not in gap.choices:
                 raise ValueError("This is no choice.")
         return filled(puzzle, answer)
-
-
-def _key(puzzle: Puzzle) -> str:
-    return " ".join(puzzle.names)
 
 
 def _dict(value: object) -> Kept:

@@ -15,8 +15,7 @@ import sys
 from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import Result, Row, grade_code
-from autodiff_kit.grading.notebook import defined
-from autodiff_kit.grading.puzzles import Puzzle
+from autodiff_kit.grading.puzzles import Puzzle, beside
 from autodiff_kit.grading.worker import InProcess, Level0
 
 __all__ = ["Verdict", "judge"]
@@ -81,7 +80,7 @@ def judge(
     total = max(TRYING, 2 * limits.seconds)
     result = grade_code(
         exercise,
-        f"{code}\n\n\n{_others(exercise, puzzle)}",
+        beside(exercise, puzzle, code),
         # A browser has no processes; there the code is the learner's own.
         runner or (InProcess() if sys.platform == "emscripten" else Level0()),
         secrets.randbelow(2**32) if seed < 0 else seed,
@@ -93,12 +92,6 @@ def judge(
     place = re.search(r"(?m)^line (\d+): ", row.text)
     line = int(place[1]) if place and int(place[1]) <= code.count("\n") + 1 else 0
     return Verdict(False, row.message, row.text, line, result, row)
-
-
-def _others(exercise: Exercise, puzzle: Puzzle) -> str:
-    """Return what the solution defines beside a puzzle's own part."""
-    parts = re.split(r"\n\n+(?=\S)", exercise.solution)
-    return "\n\n\n".join(part for part in parts if not defined(part) & {*puzzle.names})
 
 
 def _unreadable(error: SyntaxError, lines: list[str]) -> Verdict:

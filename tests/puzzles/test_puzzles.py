@@ -249,7 +249,8 @@ def test_a_right_order_is_kept_and_comes_back(
 
     assert verdict is not None and verdict.is_right
     facts = json.loads((tmp_path / progress.PROGRESS).read_text())["04.accumulate"]["parsons"]
-    assert facts["backward"] == {"answer": answer, "tries": 1, "solved": True}
+    right = [[place.section, place.line, place.level] for place in card.puzzles[0].places]
+    assert facts["backward"] == {"answer": answer, "right": right, "tries": 1, "solved": True}
     again = parsons("04.accumulate", course=COURSE)
     assert again.state["parts"][0]["answer"] == answer
     assert again.state["parts"][0]["solved"]
