@@ -324,6 +324,8 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
         node.shape = tensor._array.shape  # of a leaf, in no_grad mode
     if tensor._changes is not INFERENCE:
         note_change(tensor._array, next_number(), name)
+    if tensor._base is None and tensor._views is not None:
+        forget_views(tensor)
     tell(tensor, how)
     return tensor
 

@@ -12,14 +12,14 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.core.base import wrap
-from autodiff_kit.dtypes import tensor_type
+from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Operand, Tensors, function, overloaded
 from autodiff_kit.operands import check_operand
 from autodiff_kit.ops import counting, selecting
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.sizes import as_dims
+from autodiff_kit.sizes import as_dims, converted
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["argwhere", "bincount", "bucketize", "count_nonzero", "index_copy", "index_fill"]
@@ -109,6 +109,10 @@ def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
     sizes = zip(values.shape[::-1], shape[::-1], strict=False)
     if values.ndim > len(shape) or any(n not in (1, m) for n, m in sizes):
         raise error("inplace.assigned_shape", value=list(values.shape), selection=list(shape))
+    is_mask = len(indices) == 1 and indices[0]._array.dtype == bool
+    if is_mask and values.numel() == 1 and not accumulate:
+        number_in(values.item(), input._array.dtype)  # of any type, as masked_fill; it must fit
+        values = converted(values, input.dtype)
     if input.dtype != values.dtype:
         kinds = tensor_type(input._array.dtype), tensor_type(values._array.dtype)
         raise error("inplace.assigned_dtype", own=kinds[0], kind=kinds[1])

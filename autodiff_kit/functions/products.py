@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 from autodiff_kit import linalg, ops
+from autodiff_kit.core.versions import on_own_counter, share
 from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import Keywords
@@ -18,6 +19,7 @@ from autodiff_kit.functions.basic import where
 from autodiff_kit.functions.declared import Number, function
 from autodiff_kit.operands import check_operand
 from autodiff_kit.ops import products
+from autodiff_kit.sizes import can_view
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["addbmm", "addmv", "addr", "baddbmm", "cdist", "cross", "det", "ger", "inner"]
@@ -101,8 +103,13 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     theirs = (1,) * (count - other.ndim) + other.shape
     a = ops.unsafe_view(input, shape=tuple(n for m in mine for n in (m, 1)))
     b = ops.unsafe_view(other, shape=tuple(n for m in theirs for n in (1, m)))
+    for part in (a, b):  # PyTorch does not see that they share memory: changes do not count
+        part._array = on_own_counter(share(part))
+    product = ops.mul(a, b)
     sizes = tuple(n * m for n, m in zip(mine, theirs, strict=True))
-    return ops.unsafe_view(ops.mul(a, b), shape=sizes)
+    if not can_view(product._array, sizes):
+        raise error("shapes.view_of_scattered")
+    return ops.unsafe_view(product, shape=sizes)
 
 
 @function

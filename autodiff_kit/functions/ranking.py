@@ -146,6 +146,8 @@ def _quantile(
             raise error("functions.quantile_q_dtype", name=name)
     elif not 0 <= q <= 1:
         raise error("functions.quantile_range", name=name, q=q)
+    if dim is not None:
+        input._dim(dim)
     parts = q if isinstance(q, Tensor) else wrap(kind.type(q))
     if ((parts._array < 0) | (parts._array > 1)).any():
         raise error("functions.quantile_range_of_tensor", name=name)

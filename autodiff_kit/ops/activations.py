@@ -92,12 +92,18 @@ def leaky_relu_backward(g: Value, x: Value, *, negative_slope: float) -> Value:
 )
 @vjp(
     "x",
-    lambda g, out, negative_slope: leaky_relu_backward(g, out, negative_slope=negative_slope),
+    lambda g, out, negative_slope: _by_result(g, out, negative_slope),
     tex=r"\bar z \odot ([z > 0] + a\,[z \le 0])",
 )
 def leaky_relu_in_place(x: Value, *, negative_slope: float) -> Value:
     """Return the same; its rule reads the output, which has the sign of the input."""
     return scalar_if_0d(np.where(x > 0, x, x * negative_slope))
+
+
+def _by_result(g: Value, out: Value, negative_slope: float) -> Value:
+    if negative_slope < 0:  # then a negative input has a positive output
+        raise error("functional.leaky_slope")
+    return leaky_relu_backward(g, out, negative_slope=negative_slope)
 
 
 @op("erf(x)", tex=r"\operatorname{erf} x", dtypes="float")

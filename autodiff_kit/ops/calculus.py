@@ -179,7 +179,7 @@ def _(g: Value, x: Value, eps: float | None) -> Value:
     slope = g / (x * (1 - x))
     if eps is None:
         return where((x >= 0) & (x <= 1), slope, math.nan)
-    return masked(slope, (x >= eps) & (x <= 1 - eps))
+    return masked(slope, ~((x < eps) | (x > 1 - eps)))  # nan goes on
 
 
 @op("sinc(x)", tex=r"\tfrac{\sin \pi x}{\pi x}", dtypes="float")

@@ -245,4 +245,13 @@ PROGRAMS = {
         *("F2.apply(b).sum().backward()", "c = a.exp()", "F1.apply(c)"),
         "F2.apply(c).sum().backward()",
     ],
+    "an input of kron is changed in place": [
+        *("a = torch.ones(2, requires_grad=True)", "b = torch.ones(2, requires_grad=True)"),
+        *("c = torch.kron(a, b)", "with torch.no_grad():\n    a.mul_(3)", "c.sum().backward()"),
+    ],
+    "a negative slope of leaky_relu_, whose rule reads the result": [
+        *("a = torch.tensor([1.5, -1.0], requires_grad=True)", "b = a * 1"),
+        *("F.leaky_relu_(b, 0.0)", "b.sum().backward()", "b = a * 1", "F.leaky_relu_(b, -1)"),
+        "b.sum().backward()",
+    ],
 }

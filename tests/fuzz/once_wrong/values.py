@@ -117,4 +117,24 @@ PROGRAMS = {
         "b = torch.func.hessian(lambda v: (v**3).sum())(a).contiguous() * 1",
         "c = torch.func.jacfwd(lambda v: v.long())(a[:1]).contiguous() * 1",
     ],
+    "one value of any type is put where a mask is true": [
+        *("a = torch.ones(3, 2).bool()", "b = torch.tensor(1.4, requires_grad=True)"),
+        *("c = a.index_put((a,), b)", "d = torch.zeros(2, 3, dtype=torch.float64)"),
+        *("e = d.index_put((d == 0,), b)", "e.sum().backward()", "d.index_put_((d == 0,), b)"),
+        *("f = torch.arange(1)", "g = f.index_put((a[0, 0],), a[0, :1])"),
+        "f.index_put((a[0, 0],), b.detach(), accumulate=True)",
+    ],
+    "nan in logit, and in its gradient": [
+        "a = torch.tensor([float('nan'), 0.5, 2.0, 0.05, 0.1, 0.9], requires_grad=True)",
+        *("b = a.logit(0.1)", "c, = torch.autograd.grad(b.sum(), a)", "b = a.logit()"),
+        "c, = torch.autograd.grad(b.sum(), a)",
+    ],
+    "a dimension that a 0-d tensor does not have, in quantile": [
+        "a = torch.tensor(2.5).quantile(0.4, 0) * 1",
+        *("torch.tensor(2.5).quantile(0.4, 1)", "torch.tensor(2.5).nanquantile(0.4, -2)"),
+    ],
+    "kron of a transposed matrix": [
+        *("a = torch.arange(4.0).view(2, 2)", "b = torch.kron(a.mT, a.mT)", "torch.kron(a, a.mT)"),
+        *("torch.kron(a[0], a.mT)", "b = torch.kron(a.t()[:1], a)"),
+    ],
 }

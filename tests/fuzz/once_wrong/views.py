@@ -341,4 +341,16 @@ PROGRAMS = {
         *("c = torch.ones(2, requires_grad=True)", "e = c.squeeze(0)", "f = e.cos()"),
         *("with torch.no_grad():\n    c.fill_(0.5)", "g, = torch.autograd.grad(f.sum(), c)"),
     ],
+    "views of what was given another shape in place have their history anew": [
+        *(
+            "a = torch.ones(2, 2, requires_grad=True)",
+            "b = a * 1",
+            "c = b[0]",
+            "b.transpose_(0, 1)",
+        ),
+        *("d = b.view(-1, 2)", "b.unsqueeze_(0)", "c.mul_(2)", "d.mul_(3)"),
+        *("(c * 2).sum().backward()", "(d * b).sum().backward()", "e = a.round()"),
+        *("f = e.unbind()[0]", "e.t_()", "f * 2"),
+        *("g = torch.ones(2, 2)", "h = g[1]", "g.t_()", "h.mul_(a[0])", "g.sum().backward()"),
+    ],
 }
