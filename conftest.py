@@ -26,7 +26,7 @@ import nbval.kernel
 import pytest
 from _pytest.doctest import DoctestModule
 
-from tests import rows, sources, warm_kernels
+from tests import parity, rows, sources, warm_kernels
 from tests.gate import IN_THE_GATE
 
 # What reads notebooks checks them with jsonschema, which would first build a grammar for each kind
@@ -109,6 +109,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     only_files = all("::" in argument or argument.endswith(".py") for argument in config.args)
     rows.TOGETHER = not only_files and not config.option.keyword
+    parity.IS_LEFT_OUT = "not parity" in config.option.markexpr
     for marker, reason in _missing().items():
         if os.environ.get(f"ADK_REQUIRE_{marker.upper()}") == "1":
             raise pytest.UsageError(f"ADK_REQUIRE_{marker.upper()}=1, but the test {reason}")

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 VERSION = "2.13.0"  # what the kit is a subset of; other versions print and fail otherwise
+IS_LEFT_OUT = False  # conftest.py sets it for a run with -m "not parity"
 
 
 def require_torch() -> Any:
@@ -25,3 +26,18 @@ def require_torch() -> Any:
     if os.environ.get("ADK_REQUIRE_PARITY") == "1":
         pytest.fail(f"ADK_REQUIRE_PARITY=1, but the test {reason}", pytrace=False)
     pytest.skip(reason, allow_module_level=True)
+
+
+def torch_if_there() -> Any:
+    """Return PyTorch; None where it is missing or another one, and in a run that leaves it out.
+
+    With ``ADK_REQUIRE_PARITY=1`` a missing or other PyTorch is a failure.
+    """
+    if IS_LEFT_OUT:
+        return None
+    if os.environ.get("ADK_REQUIRE_PARITY") == "1":
+        return require_torch()
+    if importlib.util.find_spec("torch") is None:
+        return None
+    torch = importlib.import_module("torch")
+    return torch if torch.__version__.split("+")[0] == VERSION else None

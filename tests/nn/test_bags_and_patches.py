@@ -2,11 +2,7 @@
 
 import pytest
 
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 SETUP = """
 F = torch.nn.functional
@@ -62,12 +58,11 @@ torch.autograd.Variable(torch.tensor([1]), requires_grad=True)
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_what_does_not_fit_is_refused_in_pytorchs_words(program: str) -> None:
-    run_both(torch, SETUP + program)
+    run_as_pytorch(SETUP + program)
 
 
 def test_empty_bags_and_rows_that_do_not_count_are_zeros() -> None:
-    run_both(
-        torch,
+    run_as_pytorch(
         SETUP
         + """
 for mode in ("sum", "mean", "max"):

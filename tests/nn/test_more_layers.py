@@ -5,16 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.nn.layers import COMPOSED, GIVEN, LAYERS, program
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 
 @pytest.mark.parametrize("case", LAYERS)
 def test_a_layer_is_pytorchs(case: str) -> None:
-    assert run_both(torch, program(case)).raised is None
+    assert run_as_pytorch(program(case)).raised is None
 
 
 @pytest.mark.parametrize(
@@ -34,7 +30,7 @@ for name, parameter in layer.named_parameters():
     print(name, parameter.flatten()[:30], parameter.sum() * 0 + len(parameter))
 print(torch.rand(1))
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 FUNCTIONS = """
@@ -89,7 +85,7 @@ show("out", out)
 print(None if {any(name in expression for name in COMPOSED)} else out.grad_fn)
 tell_gradients(None, out)
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 PROGRAMS = {
@@ -176,4 +172,4 @@ PROGRAMS = {
 def test_both_print_the_same(name: str) -> None:
     from inspect import cleandoc
 
-    assert run_both(torch, GIVEN + cleandoc(PROGRAMS[name])).raised is None
+    assert run_as_pytorch(GIVEN + cleandoc(PROGRAMS[name])).raised is None

@@ -2,11 +2,7 @@
 
 import pytest
 
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 GIVEN = """
 import copy, pickle
@@ -113,14 +109,14 @@ utils.spectral_norm(nn.Linear(2, 2), n_power_iterations=0)
 
 
 def test_a_weight_can_be_computed_by_modules() -> None:
-    assert run_both(torch, GIVEN + SYMMETRIC).raised is None
+    assert run_as_pytorch(GIVEN + SYMMETRIC).raised is None
 
 
 @pytest.mark.parametrize("layer", LAYERS.strip().split("\n"))
 def test_normalized_weights_are_trained_as_pytorchs(layer: str) -> None:
-    assert run_both(torch, f"{GIVEN}trained({layer})").raised is None
+    assert run_as_pytorch(f"{GIVEN}trained({layer})").raised is None
 
 
 @pytest.mark.parametrize("call", REFUSED.strip().split("\n"))
 def test_what_cannot_be_parametrized_is_refused_in_pytorchs_words(call: str) -> None:
-    assert run_both(torch, GIVEN + call).raised is not None
+    assert run_as_pytorch(GIVEN + call).raised is not None

@@ -4,12 +4,11 @@ from importlib import import_module
 
 import pytest
 
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
+from tests.parity import torch_if_there
+from tests.same_as_torch.outcomes import run_as_pytorch
 
-torch = require_torch()
-import_module("torch.nn.utils.prune")  # which PyTorch does not load by itself
-pytestmark = pytest.mark.parity
+if torch_if_there() is not None:
+    import_module("torch.nn.utils.prune")  # which PyTorch does not load by itself
 
 NET = """
 prune = torch.nn.utils.prune
@@ -88,9 +87,9 @@ Half.PRUNING_TYPE = "half"; Half.apply(layer, "bias"); Half.apply(layer, "bias")
 
 @pytest.mark.parametrize("program", PRUNED.values(), ids=PRUNED)
 def test_layers_are_pruned_as_pytorchs(program: str) -> None:
-    assert run_both(torch, NET + program).raised is None
+    assert run_as_pytorch(NET + program).raised is None
 
 
 @pytest.mark.parametrize("call", REFUSED.strip().split("\n"))
 def test_what_cannot_be_pruned_is_refused_in_pytorchs_words(call: str) -> None:
-    assert run_both(torch, NET + call).raised is not None
+    assert run_as_pytorch(NET + call).raised is not None

@@ -4,10 +4,7 @@ import pytest
 
 import autodiff_kit
 from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run, run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run, run_as_pytorch
 
 BANANA = """
 x = torch.tensor([-1.5, 2.0, 0.3], dtype=torch.float64, requires_grad=True)
@@ -38,7 +35,7 @@ print(state["func_evals"], state["n_iter"], x._version, sorted(state), unused)
     ],
 )
 def test_lbfgs_steps_as_pytorchs(options: str) -> None:
-    assert run_both(torch, BANANA.format(options=options)).raised is None
+    assert run_as_pytorch(BANANA.format(options=options)).raised is None
 
 
 def test_a_line_is_fitted_by_a_layer_as_in_pytorch() -> None:
@@ -57,9 +54,10 @@ for _ in range(3):
     print(f"{opt.step(closure).item():.4f}")
 print(model.weight)
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize(
     "line",
     [
@@ -76,7 +74,7 @@ def closure():
     loss.backward()
     return loss
 """
-    expected = run(torch, given + line)
+    expected = run(require_torch(), given + line)
 
     found = run(autodiff_kit, given + line)
 

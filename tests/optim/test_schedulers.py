@@ -6,10 +6,7 @@ import pytest
 
 import autodiff_kit
 from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run, run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run, run_as_pytorch
 
 GIVEN = """
 S = torch.optim.lr_scheduler
@@ -63,7 +60,7 @@ again = {made}
 again.load_state_dict(before.state_dict())
 print(getattr(again, "last_epoch", None), again.get_last_lr())
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 WITH_EPOCHS = [s for s in SCHEDULERS if "Chained" not in s and "Sequential" not in s]
@@ -80,12 +77,12 @@ for epoch in (3, 4, 9, 0, 2):
 scheduler.step()
 print(scheduler.last_epoch, scheduler.get_last_lr(), scheduler.get_lr())
 """
-    assert run_both(torch, program).warned
+    assert run_as_pytorch(program).warned
 
 
 def test_the_state_of_a_scheduler_prints_as_in_pytorch() -> None:
-    run_both(torch, f"{GIVEN}\nprint(S.StepLR(opt, 3).state_dict())")
-    run_both(torch, f"{GIVEN}\nprint(S.CosineAnnealingLR(opt, 3).state_dict())")
+    run_as_pytorch(f"{GIVEN}\nprint(S.StepLR(opt, 3).state_dict())")
+    run_as_pytorch(f"{GIVEN}\nprint(S.CosineAnnealingLR(opt, 3).state_dict())")
 
 
 def test_adams_first_beta_is_the_momentum_of_a_cycle_as_in_pytorch() -> None:
@@ -101,7 +98,7 @@ for step in range(5):
     print(scheduler.get_last_lr(), opt.param_groups[0]["betas"])
 print(w)
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 @pytest.mark.parametrize(
@@ -117,12 +114,12 @@ for value in (1.0, 0.9, 0.95, 0.91, 0.9, torch.tensor(0.9), 0.9, 1.5, 0.2, 0.3, 
     scheduler.step(value)
     print(scheduler.get_last_lr(), scheduler.best, scheduler.num_bad_epochs)
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 def test_a_scheduler_before_the_optimizer_warns_as_in_pytorch() -> None:
     program = f"{GIVEN}\nscheduler = S.ExponentialLR(opt, 0.9)\nscheduler.step()\nopt.step()"
-    assert run_both(torch, program).warned
+    assert run_as_pytorch(program).warned
 
 
 @pytest.mark.parametrize(
@@ -157,8 +154,9 @@ def test_a_scheduler_before_the_optimizer_warns_as_in_pytorch() -> None:
         "S.ChainedScheduler([])",
     ],
 )
+@pytest.mark.parity
 def test_the_kit_refuses_in_pytorchs_words_and_says_what_to_do(line: str) -> None:
-    expected = run(torch, f"{GIVEN}\n{line}")
+    expected = run(require_torch(), f"{GIVEN}\n{line}")
 
     found = run(autodiff_kit, f"{GIVEN}\n{line}")
 
@@ -185,4 +183,4 @@ with torch.device("cpu") as within:
     print(device, within, torch.backends.mps.is_available(), torch.cuda.device_count())
     print(torch.nn.Linear(2, 1).to(device), torch.ones(1).to(device))
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None

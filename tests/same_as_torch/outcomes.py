@@ -1,15 +1,29 @@
-"""Run the same code with PyTorch and with the kit, and tell what came out."""
+"""Run the same code with PyTorch and with the kit, and tell what came out.
 
+``answers.txt`` has a digest of what PyTorch answers to each program of ``run_as_pytorch``, so that
+these programs test the kit where there is no PyTorch, too. Where there is, this writes it anew::
+
+    ADK_WRITE_ANSWERS=1 pytest -n 0 tests
+"""
+
+import atexit
 import contextlib
+import hashlib
 import io
+import os
 import re
 import warnings
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import autodiff_kit
+from tests.parity import torch_if_there
+
+FILE = Path(__file__).with_name("answers.txt")
 
 
 @dataclass
@@ -61,6 +75,48 @@ def run_both(torch: Any, program: str) -> Run:
     assert found.printed == expected.printed
     assert found.warned == expected.warned
     return expected
+
+
+def run_as_pytorch(program: str) -> Run:
+    """Run a program with the kit; all that comes out of it is what comes out with PyTorch."""
+    torch = torch_if_there()
+    if torch is not None:
+        expected = run_both(torch, program)
+        if os.environ.get("ADK_WRITE_ANSWERS"):
+            _digests()[_digest(program)] = _digest(_answer(expected))
+        assert _digests().get(_digest(program)) == _digest(_answer(expected)), (
+            "answers.txt does not have what PyTorch answers: ADK_WRITE_ANSWERS=1 pytest -n 0 tests"
+        )
+        return expected
+    found = run(autodiff_kit, program)
+    assert _digests()[_digest(program)] == _digest(_answer(found)), (
+        f"PyTorch answers something else; with PyTorch, this test shows what.\n{_answer(found)}"
+    )
+    return found
+
+
+def _answer(found: Run) -> str:
+    return f"{found.raised}\n{found.warned}\n{found.printed}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@cache
+def _digests() -> dict[str, str]:
+    """Return, by the digest of a program, that of PyTorch's answer."""
+    pairs = (line.split() for line in FILE.read_text(encoding="utf-8").splitlines())
+    digests = dict(pairs)
+    if os.environ.get("ADK_WRITE_ANSWERS"):
+        digests.clear()
+        atexit.register(_write, digests)
+    return digests
+
+
+def _write(digests: dict[str, str]) -> None:
+    lines = [f"{program} {answer}\n" for program, answer in sorted(digests.items())]
+    FILE.write_text("".join(lines), encoding="utf-8")
 
 
 def _neutral(text: str) -> str:

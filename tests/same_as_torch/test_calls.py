@@ -4,11 +4,9 @@ import warnings
 
 import pytest
 
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+import autodiff_kit
+from tests.parity import torch_if_there
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 GIVEN = """
 import torch.nn.functional as F
@@ -263,12 +261,12 @@ x.requires_grad_().exp_(dim=1)
 
 @pytest.mark.parametrize("call", [*WITH_NUMPYS_NAMES, *WITH_A_DTYPE, *WITH_SIZES, *WITHOUT_OUT])
 def test_a_call_takes_the_names_that_pytorch_takes(call: str) -> None:
-    assert run_both(torch, f"{GIVEN}torch.manual_seed(0)\nprint({call})").raised is None
+    assert run_as_pytorch(f"{GIVEN}torch.manual_seed(0)\nprint({call})").raised is None
 
 
 @pytest.mark.parametrize("call", WRONG.strip().split("\n"))
 def test_a_wrong_call_is_refused_in_pytorchs_words(call: str) -> None:
-    assert run_both(torch, f"{GIVEN}{call}").raised is not None
+    assert run_as_pytorch(f"{GIVEN}{call}").raised is not None
 
 
 @pytest.mark.parametrize("name", ["max", "min"])
@@ -293,8 +291,8 @@ def test_a_wrong_call_is_refused_in_pytorchs_words(call: str) -> None:
 )
 def test_a_tensor_is_the_dimension_only_where_it_is_called_so(name: str, arguments: str) -> None:
     program = f"{GIVEN}d = torch.tensor(1)\nx = x.sin()\n"
-    run_both(torch, f"{program}print(x.{name}({arguments}))")
-    run_both(torch, f"{program}print(torch.{name}(x, {arguments}))")
+    run_as_pytorch(f"{program}print(x.{name}({arguments}))")
+    run_as_pytorch(f"{program}print(torch.{name}(x, {arguments}))")
 
 
 _DIM_OF = """
@@ -310,9 +308,9 @@ DIM += " dim=(True,) dim=(0,True) dim=(0,d) dim=np.int64(1) dim=np.bool_(True)"
 def test_a_dimension_may_be_in_a_tensor_and_is_no_bool(name: str) -> None:
     program = f"{GIVEN}d = torch.tensor(1)\nx = x.sin()\n"
     for arguments in DIM.split():
-        if hasattr(torch.Tensor, name):
-            run_both(torch, f"{program}print(x.{name}({arguments}))")
-        run_both(torch, f"{program}print(torch.{name}(x, {arguments}))")
+        if hasattr(autodiff_kit.Tensor, name):
+            run_as_pytorch(f"{program}print(x.{name}({arguments}))")
+        run_as_pytorch(f"{program}print(torch.{name}(x, {arguments}))")
 
 
 _INTS = """
@@ -348,7 +346,7 @@ x[:0,0].max((-1,0)) x.squeeze(torch.tensor([1])) x.squeeze(dim=torch.tensor([1])
 
 @pytest.mark.parametrize("call", _INTS.split())
 def test_a_number_may_be_in_a_tensor_and_sizes_are_given_once(call: str) -> None:
-    run_both(torch, f"{GIVEN}d = torch.tensor(1)\nprint({call})")
+    run_as_pytorch(f"{GIVEN}d = torch.tensor(1)\nprint({call})")
 
 
 _NORMS = """
@@ -366,7 +364,7 @@ F.cosine_similarity(x.bool(),x.long()) F.cosine_similarity(x.long(),x[0]+1)
 
 @pytest.mark.parametrize("call", _NORMS.split())
 def test_a_norm_is_computed_in_floats_that_lose_nothing(call: str) -> None:
-    run_both(torch, f"{GIVEN}x.requires_grad_()\nprint({call})")
+    run_as_pytorch(f"{GIVEN}x.requires_grad_()\nprint({call})")
 
 
 ROWS = """
@@ -379,7 +377,7 @@ ROWS = """
 
 @pytest.mark.parametrize("rows", ROWS.split())
 def test_rows_of_different_lengths_are_refused_unless_the_first_is_empty(rows: str) -> None:
-    run_both(torch, f"{GIVEN}t = torch.tensor({rows})\nprint(t, t.dtype, t.shape)")
+    run_as_pytorch(f"{GIVEN}t = torch.tensor({rows})\nprint(t, t.dtype, t.shape)")
 
 
 _WITH_ARRAYS = """
@@ -412,18 +410,21 @@ class Row:
 warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's, of how PyTorch declares a method
 a, b = np.ones((2, 3)) * 2, np.ones(3)
 """
-    assert run_both(torch, f"{GIVEN}{given}print({call})").raised is None
+    assert run_as_pytorch(f"{GIVEN}{given}print({call})").raised is None
 
 
 @pytest.mark.parametrize("call", ["a - x", "a * w", "a @ x", "w + a", "np.exp(w)"])
 def test_what_numpy_cannot_do_with_tensors_is_refused(call: str) -> None:
     given = "a = np.ones((2, 3))\nw = torch.ones(2, 3, requires_grad=True)\n"
-    assert run_both(torch, f"{GIVEN}{given}print({call})").raised is not None
+    assert run_as_pytorch(f"{GIVEN}{given}print({call})").raised is not None
 
 
 @pytest.fixture(scope="module")
 def forward_mode() -> None:
     """Let PyTorch load its forward mode, which warns of its own use of ``torch.jit`` once."""
+    torch = torch_if_there()
+    if torch is None:
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         one = torch.ones(1)
@@ -452,7 +453,7 @@ def forward_mode() -> None:
     ],
 )
 def test_what_pytorch_does_the_kit_does(program: str) -> None:
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 @pytest.mark.parametrize("x", [0.0, 0.3, 1.0, 1e-13])
@@ -465,4 +466,4 @@ loss = torch.nn.functional.binary_cross_entropy(x, y)
 g, = torch.autograd.grad(loss, x, create_graph=True)
 print(g, torch.autograd.grad(g, [x, y]))
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None

@@ -2,11 +2,7 @@
 
 import pytest
 
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 GIVEN = """
 F = torch.nn.functional
@@ -48,4 +44,4 @@ x[0].sum(0, keepdim=True)
 
 @pytest.mark.parametrize("draw", DRAWS.strip().split("\n"))
 def test_numbers_and_layout_are_pytorchs(draw: str) -> None:
-    assert run_both(torch, f"{GIVEN}show({draw})").raised is None
+    assert run_as_pytorch(f"{GIVEN}show({draw})").raised is None

@@ -2,11 +2,7 @@
 
 import pytest
 
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 GIVEN = """
 F, nn = torch.nn.functional, torch.nn
@@ -83,12 +79,12 @@ print(torch.randint(high=3, size=(2,)).shape, torch.randint(1, high=3, size=[2])
 
 @pytest.mark.parametrize("call", OTHER_NAMES.strip().split("\n"))
 def test_a_wrong_call_is_refused_under_the_name_that_was_called(call: str) -> None:
-    assert run_both(torch, GIVEN + call).raised is not None
+    assert run_as_pytorch(GIVEN + call).raised is not None
 
 
 @pytest.mark.parametrize("call", ACCEPTED.strip().split("\n"))
 def test_an_odd_call_gives_what_it_gives_in_pytorch(call: str) -> None:
-    assert run_both(torch, GIVEN + call).raised is None
+    assert run_as_pytorch(GIVEN + call).raised is None
 
 
 OUTPUTS = """
@@ -130,7 +126,7 @@ import pickle; print(pickle.loads(pickle.dumps(x.max(0))))
 
 @pytest.mark.parametrize("call", OUTPUTS.strip().split("\n"))
 def test_results_are_written_elsewhere_as_in_pytorch(call: str) -> None:
-    run_both(torch, GIVEN + call)
+    run_as_pytorch(GIVEN + call)
 
 
 OLDER_SIGNATURES = """
@@ -193,12 +189,12 @@ torch.linalg.multi_dot([x])
 
 @pytest.mark.parametrize("call", OLDER_SIGNATURES.strip().split("\n"))
 def test_a_signature_that_is_not_shown_counts_for_the_words(call: str) -> None:
-    assert run_both(torch, GIVEN + call).raised is not None
+    assert run_as_pytorch(GIVEN + call).raised is not None
 
 
 @pytest.mark.parametrize("call", PLACES_OF_ARGUMENTS.strip().split("\n"))
 def test_arguments_are_counted_as_in_pytorch(call: str) -> None:
-    assert run_both(torch, GIVEN + call).raised is not None
+    assert run_as_pytorch(GIVEN + call).raised is not None
 
 
 IN_PLACE = """
@@ -219,4 +215,4 @@ y = a.double().detach().requires_grad_(); torch.autograd.gradcheck(torch.exp, y,
 
 @pytest.mark.parametrize("call", IN_PLACE.strip().split("\n"))
 def test_a_change_in_place_is_done_or_refused_as_in_pytorch(call: str) -> None:
-    run_both(torch, GIVEN + call)
+    run_as_pytorch(GIVEN + call)

@@ -5,11 +5,7 @@ The names of the programs say what PyTorch does; that it is so is seen by runnin
 
 import pytest
 
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 GIVEN = """
 a = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -1101,4 +1097,4 @@ def dedented(program: str) -> str:
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_print_the_same(name: str) -> None:
     program = GIVEN + dedented(PROGRAMS[name])
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None

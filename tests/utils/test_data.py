@@ -8,10 +8,7 @@ import pytest
 
 import autodiff_kit
 from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run, run_both
-
-torch = require_torch()
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run, run_as_pytorch
 
 GIVEN = """
 import collections
@@ -109,7 +106,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_print_the_same(name: str) -> None:
-    assert run_both(torch, GIVEN + cleandoc(PROGRAMS[name])).raised is None
+    assert run_as_pytorch(GIVEN + cleandoc(PROGRAMS[name])).raised is None
 
 
 @pytest.mark.parametrize(
@@ -136,8 +133,9 @@ def test_both_print_the_same(name: str) -> None:
         "D.default_collate([object()])",
     ],
 )
+@pytest.mark.parity
 def test_the_kit_refuses_in_pytorchs_words_and_says_what_to_do(line: str) -> None:
-    expected = run(torch, f"{GIVEN}\n{line}")
+    expected = run(require_torch(), f"{GIVEN}\n{line}")
 
     found = run(autodiff_kit, f"{GIVEN}\n{line}")
 
