@@ -5,11 +5,10 @@ import inspect
 import pytest
 
 import autodiff_kit
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run, run_both
+from tests.parity import torch_if_there
+from tests.same_as_torch.outcomes import run, run_as_pytorch
 
-torch = require_torch()
-pytestmark = pytest.mark.parity
+torch = torch_if_there()
 
 GIVEN = """
 import copy, pickle, warnings
@@ -290,7 +289,7 @@ PROGRAMS = BELONGING | STATE | CALLING | CONTAINERS
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_print_the_same(name: str) -> None:
     program = GIVEN + inspect.cleandoc(PROGRAMS[name])
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 # Each line makes a layer or loss; then it is printed, and called with the inputs behind the ";".
@@ -350,7 +349,7 @@ print(layer.state_dict())
 print(layer({inputs}), layer.eval()({inputs}))
 print(isinstance(layer, nn.LayerNorm), isinstance(layer, nn.BatchNorm1d))
 """
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 ERRORS = """
@@ -445,6 +444,7 @@ NO_ADVICE = (
 )
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("line", ERRORS)
 def test_the_kit_fails_as_pytorch_does_and_says_what_to_do(line: str) -> None:
     program = f"""{GIVEN}
@@ -475,6 +475,7 @@ except KeyError as problem:  # shown as a repr: in one line
         assert found.advice.split("\n")[-1].startswith("-> ")
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("made", ["Linear(3, 2)", "Linear(20, 30)", "Conv2d(2, 3, 3)"])
 def test_layers_begin_with_the_numbers_that_pytorch_draws(made: str, dtype: str) -> None:
@@ -487,6 +488,7 @@ def test_layers_begin_with_the_numbers_that_pytorch_draws(made: str, dtype: str)
     assert drawn[1] == drawn[0]
 
 
+@pytest.mark.parity
 def test_a_network_with_everything_trains_as_in_pytorch() -> None:
     losses = []
     for package in (torch, autodiff_kit):

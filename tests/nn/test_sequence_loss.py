@@ -4,8 +4,7 @@ import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.nn import functional as F
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 GIVEN = """
 F = torch.nn.functional
@@ -43,6 +42,7 @@ torch.autograd.grad(F.ctc_loss(x, t, n, m), x, create_graph=True)[0].sum().backw
 """
 
 
+@pytest.mark.parity
 def test_behind_log_softmax_the_gradient_is_that_of_finite_differences() -> None:
     torch.manual_seed(0)
     scores = torch.randn(5, 2, 3, dtype=torch.float64, requires_grad=True)
@@ -54,17 +54,12 @@ def test_behind_log_softmax_the_gradient_is_that_of_finite_differences() -> None
     assert torch.autograd.gradcheck(loss, scores)
 
 
-@pytest.mark.parity
 @pytest.mark.parametrize("call", CALLS.strip().split("\n"))
 def test_losses_and_gradients_are_pytorchs(call: str) -> None:
     program = f"out = {call}\nprint(out, out.grad_fn.next_functions[0][0])\n"
-    assert (
-        run_both(require_torch(), f"{GIVEN}{program}out.sum().backward()\nprint(x.grad)")
-        is not None
-    )
+    assert run_as_pytorch(f"{GIVEN}{program}out.sum().backward()\nprint(x.grad)") is not None
 
 
-@pytest.mark.parity
 @pytest.mark.parametrize("call", REFUSED.strip().split("\n"))
 def test_wrong_calls_are_refused_in_pytorchs_words(call: str) -> None:
-    assert run_both(require_torch(), GIVEN + call).raised is not None
+    assert run_as_pytorch(GIVEN + call).raised is not None

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 import autodiff_kit
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run, run_both
+from tests.parity import torch_if_there
+from tests.same_as_torch.outcomes import run, run_as_pytorch
 
-torch = require_torch()
-pytestmark = pytest.mark.parity
+torch = torch_if_there()
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "ASGD": [{}, {"t0": 20, "lambd": 0.01, "weight_decay": 0.1}, {"alpha": 0.5, "maximize": True}],
@@ -71,6 +70,7 @@ def trained(package: Any, name: str, options: dict[str, Any]) -> tuple[list[Any]
     return path, repr(optimizer), str(sorted(optimizer.state_dict()["state"].items()))
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize(("name", "options"), CASES)
 def test_fifty_steps_lead_where_pytorchs_lead(name: str, options: dict[str, Any]) -> None:
     path, text, state = trained(autodiff_kit, name, options)
@@ -80,6 +80,7 @@ def test_fifty_steps_lead_where_pytorchs_lead(name: str, options: dict[str, Any]
     assert (text, state) == (expected_text, expected_state)
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("name", OPTIONS)
 def test_constructors_take_what_pytorchs_take(name: str) -> None:
     def arguments(package: Any) -> list[tuple[Any, ...]]:
@@ -92,6 +93,7 @@ def test_constructors_take_what_pytorchs_take(name: str) -> None:
     assert [a for a in own if a[1] != 3] == [a for a in expected if a[1] != 3]
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("name", OPTIONS)
 def test_training_goes_on_from_a_loaded_state_as_if_nothing_had_happened(name: str) -> None:
     def resumed(package: Any, copy: Any) -> tuple[Any, Any]:
@@ -278,7 +280,7 @@ PROGRAMS = {
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_both_print_the_same(name: str) -> None:
     program = GIVEN + inspect.cleandoc(PROGRAMS[name])
-    assert run_both(torch, program).raised is None
+    assert run_as_pytorch(program).raised is None
 
 
 ERRORS = """
@@ -327,6 +329,7 @@ step_lr(opt, 2, last_epoch=3)
 """.strip().split("\n")
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("line", ERRORS)
 def test_the_kit_fails_as_pytorch_does_and_says_what_to_do(line: str) -> None:
     expected = run(torch, GIVEN + line)
@@ -380,7 +383,7 @@ for name, value in averages.state_dict().items():
     ],
 )
 def test_averages_of_a_model_are_pytorchs(options: str) -> None:
-    assert run_both(torch, AVERAGES.replace("OPTIONS", options)).raised is None
+    assert run_as_pytorch(AVERAGES.replace("OPTIONS", options)).raised is None
 
 
 HOOKS = """
@@ -422,12 +425,12 @@ torch.optim.swa_utils.AveragedModel(torch.nn.ReLU(), avg_fn=print, multi_avg_fn=
 
 
 def test_hooks_of_a_step_run_as_pytorchs() -> None:
-    assert run_both(torch, HOOKS).raised is None
+    assert run_as_pytorch(HOOKS).raised is None
 
 
 @pytest.mark.parametrize("call", REFUSED.strip().split("\n"))
 def test_options_are_refused_in_pytorchs_words(call: str) -> None:
-    assert run_both(torch, f"w = torch.ones(1, requires_grad=True)\n{call}").raised is not None
+    assert run_as_pytorch(f"w = torch.ones(1, requires_grad=True)\n{call}").raised is not None
 
 
 def test_a_schedule_made_after_a_step_warns_of_the_next_one_that_comes_too_early() -> None:
@@ -438,4 +441,4 @@ optimizer.step()
 schedule = torch.optim.lr_scheduler.StepLR(optimizer, 1)
 schedule.step()
 """
-    assert len(run_both(torch, program).warned) == 1
+    assert len(run_as_pytorch(program).warned) == 1

@@ -3,7 +3,7 @@
 ``answers.txt`` has a digest of what PyTorch answers to each program of ``run_as_pytorch``, so that
 these programs test the kit where there is no PyTorch, too. Where there is, this writes it anew::
 
-    ADK_WRITE_ANSWERS=1 pytest -n 0 tests
+    ADK_WRITE_ANSWERS=1 pytest $(git grep -l run_as_pytorch 'tests/*test_*.py')
 """
 
 import atexit
@@ -85,7 +85,7 @@ def run_as_pytorch(program: str) -> Run:
         if os.environ.get("ADK_WRITE_ANSWERS"):
             _digests()[_digest(program)] = _digest(_answer(expected))
         assert _digests().get(_digest(program)) == _digest(_answer(expected)), (
-            "answers.txt does not have what PyTorch answers: ADK_WRITE_ANSWERS=1 pytest -n 0 tests"
+            "answers.txt does not have what PyTorch answers: see the docstring of outcomes.py"
         )
         return expected
     found = run(autodiff_kit, program)

@@ -11,11 +11,10 @@ import autodiff_kit
 from autodiff_kit.function_files import FILES, FUNCTIONS, METHODS
 from autodiff_kit.functions import find
 from autodiff_kit.in_place_ops import METHODS_IN_PLACE
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run_both, tree
+from tests.parity import torch_if_there
+from tests.same_as_torch.outcomes import run_as_pytorch, tree
 
-torch = require_torch()
-pytestmark = pytest.mark.parity
+torch = torch_if_there()
 
 GIVEN = """
 import warnings
@@ -123,6 +122,7 @@ def facts(package: Any, expression: str) -> Any:
     return found
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_result_layout_and_graph_are_pytorchs(expression: str) -> None:
     assert facts(autodiff_kit, expression) == facts(torch, expression)
@@ -153,7 +153,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_programs_print_the_same(program: str) -> None:
-    run_both(torch, program)
+    run_as_pytorch(program)
 
 
 _MISUSED = """
@@ -247,7 +247,7 @@ MISUSED = _MISUSED.strip().split("\n")
 def test_misuse_is_refused_in_pytorchs_words(call: str) -> None:
     program = f"x = torch.arange(1., 9.).reshape(2, 4)\n{call}"
 
-    assert run_both(torch, program).raised is not None
+    assert run_as_pytorch(program).raised is not None
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -261,6 +261,7 @@ def test_the_table_names_what_a_file_has(file: str) -> None:
     assert module is None or module == f"autodiff_kit.functions.{file}"
 
 
+@pytest.mark.parity
 def test_functions_and_methods_are_pytorchs() -> None:
     assert [name for name in FUNCTIONS if not hasattr(torch, name)] == []
     assert [name for name in (*METHODS, *METHODS_IN_PLACE) if not hasattr(torch.Tensor, name)] == []

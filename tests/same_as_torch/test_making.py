@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 
 import autodiff_kit
-from tests.parity import require_torch
-from tests.same_as_torch.outcomes import run, run_both
+from tests.parity import torch_if_there
+from tests.same_as_torch.outcomes import run, run_as_pytorch
 
-torch = require_torch()
-pytestmark = pytest.mark.parity
+torch = torch_if_there()
 
 FACTORIES = """
 torch.tensor([1, 2], dtype=torch.float64)
@@ -118,6 +117,7 @@ torch.allclose(torch.tensor([1.0]), torch.tensor([1.001]), rtol=0.01)
 """
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("expression", FACTORIES.strip().split("\n"))
 def test_both_make_the_same(expression: str) -> None:
     expected = run(torch, f"print({expression})")
@@ -131,6 +131,7 @@ def test_both_make_the_same(expression: str) -> None:
 KINDS = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize(("a", "b"), [*itertools.product(KINDS, KINDS)])
 def test_types_combine_as_in_pytorch(a: str, b: str) -> None:
     def combined(package: Any) -> list[str]:
@@ -154,6 +155,7 @@ def test_types_combine_as_in_pytorch(a: str, b: str) -> None:
     assert combined(autodiff_kit) == combined(torch)
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize(("a", "b"), [*itertools.product(KINDS, KINDS)])
 def test_gradients_come_back_in_the_type_of_their_leaf(a: str, b: str) -> None:
     def types(package: Any) -> list[str]:
@@ -169,6 +171,7 @@ def test_gradients_come_back_in_the_type_of_their_leaf(a: str, b: str) -> None:
     assert types(autodiff_kit) == types(torch)
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("dtype", KINDS)
 def test_conversions_to_every_type(dtype: str) -> None:
     program = f"""
@@ -202,7 +205,7 @@ list(torch.nn.ParameterList([1, torch.ones(2), 'a'])[1:].parameters())
 
 @pytest.mark.parametrize("text", OTHER.strip().split("\n"))
 def test_results_of_other_kinds_are_the_same(text: str) -> None:
-    run_both(torch, f"print({text})")
+    run_as_pytorch(f"print({text})")
 
 
 @pytest.mark.parametrize("data", ["x", "x * 2", "x.detach()", "i", "np.ones(2)", "[1., 2.]"])
@@ -219,4 +222,4 @@ data = {data}
 out = torch.asarray(data{dtype}{copy}{grad})
 print(out, out is data, out.requires_grad, data, x.requires_grad)
 """
-    run_both(torch, program)
+    run_as_pytorch(program)

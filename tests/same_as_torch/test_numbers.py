@@ -2,11 +2,8 @@
 
 import pytest
 
-from tests.parity import require_torch
 from tests.rows import for_each
-from tests.same_as_torch.outcomes import run_both
-
-pytestmark = pytest.mark.parity
+from tests.same_as_torch.outcomes import run_as_pytorch
 
 EDGES = {
     "uint8": (-1, -255, -256, -257, 255, 256),
@@ -39,8 +36,7 @@ TRIES = [
 @for_each(("expression", "kind"), TRIES)
 def test_a_number_beyond_the_edge(expression: str, kind: str) -> None:
     for number in EDGES[kind]:
-        run_both(
-            require_torch(),
+        run_as_pytorch(
             f"n, kind = {type(number).__name__}('{number}'), torch.{kind}\n"
             "mask, x = torch.tensor([True, False]), torch.ones(2, dtype=kind)\n"
             f"print({expression})",
@@ -52,8 +48,7 @@ def test_a_number_beyond_the_edge(expression: str, kind: str) -> None:
 )  # PyTorch assigns inf there
 def test_a_number_is_assigned(kind: str) -> None:
     for number in EDGES[kind]:
-        run_both(
-            require_torch(),
+        run_as_pytorch(
             f"x = torch.zeros(2, dtype=torch.{kind})\n"
             f"x[0] = {type(number).__name__}('{number}')\nprint(x)",
         )
