@@ -29,7 +29,7 @@ from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
 from autodiff_kit.grading.progress import folder_of_notebook, keep_result, next_hint
 from autodiff_kit.grading.puzzles import has_puzzles
-from autodiff_kit.grading.worker import InProcess, Level0
+from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
 __all__ = [
     *("Feedback", "Words", "check", "code_in", "hidden_test", "hint"),
@@ -38,6 +38,14 @@ __all__ = [
 
 _cell: tuple[int, list[_Part]] = (0, [])  # how many cells were run, and the results of the last
 
+
+_HAND_IN = (
+    "To hand it in: save the notebook, then, in a terminal (File > New > Terminal): "
+    "autodiff-kit submit {}"
+    if HAS_PROCESSES
+    else "To hand it in: save the notebook, then run in a new cell: "
+    'from autodiff_kit.grading import submit; submit("{}")'
+)
 
 _P = TypeVar("_P", bound="_Part")
 _BEGIN = (
@@ -146,8 +154,7 @@ class Feedback(_Part):
             return [
                 *self.given,
                 "Visible checks passed; the grade uses other inputs.",
-                "To hand it in: save the notebook, then, in a terminal (File > New > Terminal): "
-                f"autodiff-kit submit {self.exercise.id}",
+                _HAND_IN.format(self.exercise.id),
             ]
         has_begun = any(row.status != NOT_ATTEMPTED for row in self.result.rows)
         lines = [*self.given, *([] if has_begun or not self._begin else [self._begin])]
@@ -215,9 +222,7 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     exercise = course.exercise(key)
     namespace = sys._getframe(1).f_globals
     code = code_in(namespace, exercise)
-    # A browser has no processes; there this check is the learner's own, and no grade comes of it.
-    runner = InProcess() if sys.platform == "emscripten" else Level0()
-    result = grade_code(exercise, code, runner, secrets.randbelow(2**32))
+    result = grade_code(exercise, code, own_runner(), secrets.randbelow(2**32))
     rows = tuple(_not_run(exercise, row) if row.status == MISSING else row for row in result.rows)
     result = dataclasses.replace(result, rows=rows)
     folder = folder_of_notebook()

@@ -41,9 +41,9 @@ from autodiff_kit.grading.places import (
 )
 from autodiff_kit.grading.progress import keep, keep_result, known, next_hint
 from autodiff_kit.grading.puzzle_points import with_answers
-from autodiff_kit.grading.worker import Level0
+from autodiff_kit.grading.worker import own_runner
 
-__all__ = ["LEARNER", "for_lessons"]
+__all__ = ["LEARNER", "for_lessons", "pack", "show_status"]
 
 HAND_IN = (
     "Nothing has been sent. Upload this file where your course collects work (Moodle, Canvas, an\n"
@@ -211,7 +211,7 @@ def _tried(exercise: Exercise, path: Path) -> Feedback:
     try:
         data = path.read_bytes()
         work = Work(data, path.suffix)
-        result = grade_code(exercise, work, Level0(), secrets.randbelow(2**32))
+        result = grade_code(exercise, work, own_runner(), secrets.randbelow(2**32))
     except (Unreadable, OSError) as error:
         raise click.ClickException(f"{path}: {error}") from error
     try:
@@ -238,6 +238,11 @@ def hint(key: str, folder: Path | None) -> None:
 @_FOLDER
 def status(folder: Path | None) -> None:
     """Say what you have begun, what was right at the last check, and what is packed."""
+    show_status(folder)
+
+
+def show_status(folder: Path | None = None) -> None:
+    """Print a table of all exercises; ``folder`` is where the work lies."""
     try:
         course = open_course(find_course(Path.cwd()))
         exercises = course.exercises()
@@ -304,6 +309,17 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
     before (without a terminal to answer in, nothing is packed). The receipt is the hash of
     your work: keep it, and you can show later what you handed in.
     """
+    pack(key, folder, yes=yes)
+
+
+def pack(key: str, folder: Path | None = None, *, yes: bool = False) -> Path:
+    """Try work and pack it, as :func:`submit` says; return the zip.
+
+    Raises
+    ------
+    click.ClickException
+        If nothing was packed; the message says why.
+    """
     course, exercise = _find(key)
     folder = _place(course, exercise, folder)
     path = _work(course, exercise, folder)
@@ -334,6 +350,7 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
         f"\nPacked: {target.resolve()}\n{course.hand_in or HAND_IN}\n"
         f"Receipt, to show later what you handed in: {digest}"
     )
+    return target
 
 
 def _summary(feedback: Feedback) -> Iterator[str]:

@@ -10,13 +10,12 @@ from __future__ import annotations
 import dataclasses
 import re
 import secrets
-import sys
 
 from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import Result, Row, grade_code
 from autodiff_kit.grading.puzzles import Puzzle, beside
-from autodiff_kit.grading.worker import InProcess, Level0
+from autodiff_kit.grading.worker import own_runner
 
 __all__ = ["Verdict", "judge"]
 
@@ -81,8 +80,7 @@ def judge(
     result = grade_code(
         exercise,
         beside(exercise, puzzle, code),
-        # A browser has no processes; there the code is the learner's own.
-        runner or (InProcess() if sys.platform == "emscripten" else Level0()),
+        runner or own_runner(),
         secrets.randbelow(2**32) if seed < 0 else seed,
         dataclasses.replace(limits, total=min(limits.total, total), waiting=total),
     )

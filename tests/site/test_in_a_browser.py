@@ -56,32 +56,49 @@ def page(opened: tuple[Any, str], context: Any) -> Any:
 
 
 def run_last_cell(page: Any) -> str:
-    """Run the last cell of the open notebook; return what it prints."""
-    page.click("#go")
+    """Run the last cell of the open notebook; return what it prints and shows."""
+    if page.is_visible("#go"):
+        page.click("#go")
     outputs = page.evaluate(
         f"""async () => {{
           const {{ content }} = {NOTEBOOK};
           content.activeCellIndex = content.model.cells.length - 1;
           const app = document.querySelector('#notebook').contentWindow.jupyterapp;
           await app.commands.execute('notebook:run-cell');
-          return content.widgets.at(-1).model.toJSON().outputs.map(o => [o.text].flat().join(''));
+          return content.widgets.at(-1).model.toJSON().outputs.flatMap(
+            ({{ text, data = {{}} }}) => [text, ...Object.values(data)].flat().join(''));
         }}"""
     )
-    return "".join(outputs)
+    return "\n".join(outputs)
+
+
+def run_new_cell(page: Any, code: str) -> str:
+    """Add a cell at the end, run it, and return what it prints and shows."""
+    page.evaluate(
+        f"""code => {{
+          const model = {NOTEBOOK}.content.model.sharedModel;
+          model.insertCell(model.cells.length, {{ cell_type: 'code', source: code }});
+        }}""",
+        code,
+    )
+    return run_last_cell(page)
+
+
+def test_an_exercise_is_handed_in_from_the_tab(page: Any) -> None:
+    page.evaluate(f"{NOTEBOOK}.context.save()")
+    code = "from autodiff_kit.grading import check, status, submit\n"
+    refusal = run_new_cell(page, code + 'submit("04.accumulate")')
+    assert 'submit("04.accumulate", yes=True)' in refusal
+
+    link = run_new_cell(page, 'submit("04.accumulate", yes=True)')
+    assert '<a download="e04_accumulate-submit.zip" href="data:application/zip;base64,' in link
+    assert "packed for handing in" in run_new_cell(page, "status()")
 
 
 def test_an_exercise_is_checked_in_the_tab(page: Any) -> None:
-    page.evaluate(
-        f"""async () => {{
-          const model = {NOTEBOOK}.content.model.sharedModel;
-          model.insertCell(model.cells.length, {{ cell_type: 'code', source:
-            'from autodiff_kit.grading import check\\n'
-            + 'def backward(root): pass\\n'
-            + 'print(check("04.accumulate"))' }});
-        }}"""
-    )
+    code = 'def backward(root): pass\nprint(check("04.accumulate"))'
 
-    assert "04.accumulate: 0 of 10 points with the inputs drawn now" in run_last_cell(page)
+    assert "04.accumulate: 0 of 10 points with the inputs drawn now" in run_new_cell(page, code)
 
 
 def test_work_is_taken_along_as_one_file_and_comes_back_in_another_browser(page: Any) -> None:

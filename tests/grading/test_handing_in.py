@@ -1,0 +1,63 @@
+"""Handing in from inside a notebook."""
+
+import base64
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.grading import handing_in, status, submit, worker
+from autodiff_kit.grading.learner import for_lessons
+
+NAME = "e04_accumulate"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A learner's folder of exercises, which is the current one."""
+    for name, data in for_lessons().items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(data)
+    place = tmp_path / "autodiff-kit-exercises"
+    monkeypatch.chdir(place)
+    return place
+
+
+def test_untouched_work_is_not_packed_and_the_way_round_is_a_call(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert submit("04.accumulate") is None
+    assert 'submit("04.accumulate", yes=True)' in capsys.readouterr().out
+    assert not list(folder.glob("*.zip"))
+
+
+def test_what_is_packed_is_the_saved_notebook(folder: Path) -> None:
+    packed = submit("04.accumulate", yes=True)
+
+    assert packed is not None
+    with zipfile.ZipFile(packed.path) as archive:
+        assert archive.read(f"{NAME}.ipynb") == (folder / f"{NAME}.ipynb").read_bytes()
+    assert packed._repr_html_() is None  # it lies in the folder
+
+
+def test_without_processes_a_link_downloads_it(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(handing_in, "HAS_PROCESSES", False)
+    monkeypatch.setattr(worker, "HAS_PROCESSES", False)
+    packed = submit("04.accumulate", yes=True)
+
+    assert packed is not None
+    link = re.search(r"base64,([^\"]*)", packed._repr_html_() or "")
+    assert link and base64.b64decode(link[1]) == packed.path.read_bytes()
+
+
+def test_status_says_what_is_packed(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    submit("04.accumulate", yes=True)
+    capsys.readouterr()
+    status()
+
+    rows = capsys.readouterr().out.splitlines()
+    assert [row for row in rows if "04.accumulate" in row and "packed for handing in" in row]
+    assert [row for row in rows if "03.order" in row and "not begun" in row]
