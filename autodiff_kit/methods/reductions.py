@@ -69,6 +69,8 @@ class Reductions:
         """Multiply all elements, or those along one dimension."""
         options: Keywords = {} if dim is None else {"dim": self._dim(dim), "keepdim": keepdim}
         product = ops.prod_all if dim is None else ops.prod_dim
+        if dtype is None:
+            return product(self, **options)
         result: Any = converted(computed_in(dtype, product, self, **options), dtype)
         return result
 

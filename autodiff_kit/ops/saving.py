@@ -76,7 +76,9 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
         rules = [row.rules.get(n) for n, edge in zip(row.inputs, edges, strict=False) if edge]
         if any(rule and row.inputs[0] in rule.reads for rule in rules):  # PyTorch saves a clone
             raise error("autograd.whole_history", kind=tensor_type(inputs[0]._array.dtype))
-    made_in_inference = [_is_of_inference(value) for value in inputs]
+    made_in_inference = [getattr(value, "_changes", None) is INFERENCE for value in inputs]
+    if local.fresh is not None:
+        made_in_inference = [*map(_is_of_inference, inputs)]
     if not any(made_in_inference) or row.is_variadic or not local.mode.grad_enabled:
         return
     if local.fresh is not None:  # ``torch.func`` wraps what a function reads, saves the wrapper
@@ -93,9 +95,10 @@ def refuse_inputs(row: Op, inputs: Sequence[Any]) -> None:
 
 def _is_of_inference(value: Any) -> bool:
     """Return whether a value is an inference tensor, or is one to ``torch.func`` (``marked``)."""
-    if local.fresh is not None and getattr(value, "_array", None) is not None:
-        return value._changes is INFERENCE or value._array.dtype.metadata is not None
-    return getattr(value, "_changes", None) is INFERENCE
+    array = getattr(value, "_array", None)
+    if array is None:
+        return False
+    return value._changes is INFERENCE or array.dtype.metadata is not None
 
 
 def leads_outside(node: Any, own: Set[Any]) -> bool:
@@ -132,7 +135,7 @@ def check_saved(
     saved : set of str
         What the node will save.
     """
-    originals: list[Any] = [None] * len(inputs)
+    originals: list[Any] = []
     for i, (name, value) in enumerate(zip(row.inputs, inputs, strict=False)):
         own = getattr(value, "_array", None)
         if own is None or name not in saved:
@@ -142,5 +145,6 @@ def check_saved(
         if own is values[name]:
             values[name] = tells
         else:
+            originals = originals or [None] * len(inputs)
             originals[i] = tells
-    return originals if any(array is not None for array in originals) else []
+    return originals
