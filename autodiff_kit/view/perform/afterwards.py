@@ -1,0 +1,243 @@
+"""The tasks of the last part: what .grad holds, what was freed, and what a second pass would do.
+
+After reading you can say what is left of a backward pass. Read next: ``walk.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autodiff_kit.record.events import Value
+from autodiff_kit.view.perform.building import why_closed
+from autodiff_kit.view.perform.context import Context, bare_task, choice, slip
+from autodiff_kit.view.perform.mistakes import as_text, distinct
+from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
+from autodiff_kit.view.perform.script import Mark, Slip, Stage
+
+__all__ = ["state_stages"]
+
+LEAVES = 8  # whose .grad is asked for
+
+
+def state_stages(context: Context) -> list[Stage]:
+    """Return what is asked after the last backward pass."""
+    passes = [e for e in context.events if e["kind"] == "backward"]
+    frame = len(context.picture.frames) - 1
+    if not passes or context.recording["error"]:
+        return []
+    tasks = [*_leaves(context), *_freed(context)]
+    return [{"part": "state", "frame": frame, "tasks": tasks}] if tasks else []
+
+
+def _leaves(context: Context) -> list[str]:
+    tasks: list[str] = []
+    for box in context.picture.outline.boxes:
+        record = context.nodes[box.nodes[-1]]
+        is_own = record["kind"] == "leaf" and not record.get("older")
+        if is_own and context.names.name(record["id"]).isidentifier() and len(tasks) < LEAVES:
+            task = _leaf(context, record["id"])
+            tasks += [task] if task else []
+    return tasks
+
+
+def _leaf(context: Context, node: int) -> str | None:
+    name, grad = context.name(node), None
+    brought: list[tuple[int, Value]] = []
+    number = -1
+    parts: dict[int, list[Value]] = {}
+    for event in context.events:
+        if event["kind"] == "backward":
+            number += 1
+        elif event["kind"] == "accumulate" and event["node"] == node:
+            if event["before"] is None:
+                brought.clear()
+            grad = event["grad"]
+            brought.append((number, event["g"]))
+        elif event["kind"] == "grad" and event["node"] == node:
+            grad = event["grad"]
+            brought.clear()
+        elif event["kind"] == "contribution" and event["to"] == node:
+            parts.setdefault(number, []).append(event["after"])
+    if grad is None:
+        return _none(context, node)
+    if not is_whole(grad) or len(grad["data"]) > LARGEST:
+        return None
+    right = array_of(grad)
+    box = context.box(node)
+    slips: list[Slip] = []
+    if len(brought) > 1:
+        marks: list[Mark] = [{"kind": "lost", "node": box, "text": "earlier passes lost"}]
+        text = (
+            f"That is what one backward pass brings. There were {len(brought)}, and each adds to "
+            f"`{name}.grad`."
+        )
+        slips += [
+            slip({"at": [tensor(array_of(g))]}, text, "grad_replaced", marks=marks)
+            for _, g in brought
+            if is_whole(g)
+        ]
+    elif brought:
+        own = parts.get(brought[0][0], [])
+        marks = [{"kind": "lost", "node": box, "text": "another contribution lost"}]
+        text = f"That is one contribution. `{name}` got {len(own)}, and they add up."
+        if len(own) > 1:
+            slips += [
+                slip({"at": [tensor(array_of(part))]}, text, "overwrites", marks=marks)
+                for part in own
+                if is_whole(part)
+            ]
+    value = context.replay.values.get(node)
+    if value is not None:
+        text = f"That is the value of `{name}`. Its gradient is in `{name}.grad`."
+        slips.append(slip({"at": [tensor(value)]}, text))
+    return context.value_task(
+        "state",
+        "leaf",
+        f"What is `{name}.grad` at the end?",
+        [right],
+        _only_apart(distinct(slips, [right])),
+        otherwise=f"Add up all that has arrived at `{name}`, in all passes.",
+        right=f"`{name}.grad` is `{as_text(right)}`.",
+        node=box,
+    )
+
+
+def _only_apart(slips: list[Slip]) -> list[Slip]:
+    """Leave out a plain mistake that has the same value as a known one."""
+    known = [s for s in slips if s["is"]]
+    return [*known, *(s for s in slips if not s["is"] and _is_other(s, known))]
+
+
+def _is_other(one: Slip, others: list[Slip]) -> bool:
+    own = np.array(one["answer"]["at"][0]["data"])
+    return not any(
+        own.shape == np.shape(other["answer"]["at"][0]["data"])
+        and np.allclose(own, other["answer"]["at"][0]["data"], rtol=1e-2)
+        for other in others
+    )
+
+
+def _none(context: Context, node: int) -> str | None:
+    """Ask for a .grad that is None."""
+    record, name, box = context.nodes[node], context.name(node), context.box(node)
+    if record["requires_grad"]:
+        text, kind = _unreached(context, node)
+    else:
+        text, kind = why_closed(context, node)
+    marks: list[Mark] = [{"kind": "wrong", "node": box, "text": f"{name}.grad is None"}]
+    kinds = (kind,) if kind else ()
+    return context.task(
+        "state",
+        "leaf",
+        "value",
+        f"What is `{name}.grad` at the end?",
+        [{"none": True}],
+        options=[{"value": v, "text": f"`{v}`"} for v in ("None", "0.", "1.")],
+        slips=[slip({"number": True}, f"{text} `{name}.grad` stays `None`.", *kinds, marks=marks)],
+        right=f"`{name}.grad` is `None`. {text}",
+        reveal="`None`",
+        node=box,
+        like="none",
+        smaller=bare_task(
+            "smaller",
+            "state",
+            "leaf",
+            "choice",
+            f"Does `{name}` require a gradient, and does a path lead to it?",
+            [{"one": "no"}],
+            options=choice(yes="Yes, both", no="No, at least one of them fails"),
+            right="So no backward pass writes to its .grad, and that is not the same as 0.",
+            otherwise=f"Look at the line that makes `{name}`, and at the edges that leave it.",
+        ),
+    )
+
+
+def _unreached(context: Context, node: int) -> tuple[str, str]:
+    """Return why a leaf that requires a gradient has got none."""
+    name = context.name(node)
+    consumers = [r["id"] for r in context.nodes if node in context.tensors(r)]
+    for consumer in consumers:
+        if not context.nodes[consumer]["requires_grad"]:
+            return why_closed(context, consumer)[0], "flows_through"
+    seen = list(consumers)
+    for consumer in seen:
+        for record in context.nodes:
+            if consumer in context.tensors(record) and record["id"] not in seen:
+                if not record["requires_grad"]:
+                    return why_closed(context, record["id"])[0], "flows_through"
+                seen.append(record["id"])
+    return f"No path leads to `{name}`.", ""
+
+
+def _freed(context: Context) -> list[str]:
+    last = max(k for k, e in enumerate(context.events) if e["kind"] == "backward")
+    events = context.events[last:]
+    visited = [e["node"] for e in events if e["kind"] == "visit"]
+    saving = [n for n in visited if context.nodes[n]["saved"]]
+    released = {e["node"] for e in events if e["kind"] == "release"}
+    is_freed = bool(released & set(saving))
+    # Known if all of them have released what they saved, or none has.
+    is_known = not released or released >= set(saving)
+    root = context.name(context.events[last]["roots"][0])  # type: ignore[typeddict-item]
+    if not is_known:
+        return []
+    shared: dict[str, Any] = {"where": context.events[last].get("where")}
+    tasks = []
+    if saving:
+        names = ", ".join(f"`{context.name(n)}`" for n in saving[:3])
+        more = " and others" if len(saving) > 3 else ""
+        told = (
+            "The pass frees what a node has saved as soon as its rules have run."
+            if is_freed
+            else "`retain_graph=True` keeps what the nodes have saved."
+        )
+        tasks.append(
+            context.task(
+                "state",
+                "freed",
+                "choice",
+                f"{names}{more} saved values for the backward pass. Are they still there?",
+                [{"one": "no" if is_freed else "yes"}],
+                options=choice(yes="Yes, they are kept", no="No, the pass has freed them"),
+                otherwise=told,
+                right=told,
+                reveal="no, they are freed" if is_freed else "yes, they are kept",
+                **shared,
+            )
+        )
+    if any(context.nodes[n]["kind"] == "leaf" for n in visited):
+        tasks.append(_again(context, root, is_freed, shared))
+    return tasks
+
+
+def _again(context: Context, root: str, is_freed: bool, shared: dict[str, Any]) -> str:
+    text = (
+        "A backward pass never sets .grad anew: what it brings is added to what is there."
+        if not is_freed
+        else "No: the values that the rules need are freed, so there is no second pass to speak of."
+    )
+    kinds = () if is_freed else ("grad_replaced",)
+    right = (
+        "It stops with an error: the saved values are freed. `retain_graph=True` keeps them."
+        if is_freed
+        else "It adds the same gradients once more to each .grad."
+    )
+    return context.task(
+        "state",
+        "again",
+        "choice",
+        f"What does the same backward pass from `{root}` do if it is run once more?",
+        [{"one": "error" if is_freed else "adds"}],
+        options=choice(
+            error="It stops with an error",
+            adds="It adds the same gradients to each `.grad`",
+            sets="It sets each `.grad` to the same gradient as before",
+        ),
+        slips=[slip({"one": "sets"}, text, *kinds)],
+        otherwise=right,
+        right=right,
+        reveal=right,
+        **shared,
+    )

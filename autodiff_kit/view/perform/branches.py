@@ -1,0 +1,83 @@
+"""Which branch of the code has run, and which one has not: read from the source.
+
+After reading you know where the two lines of a question about a branch come from. Read next:
+``building.py``.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import NamedTuple
+
+from autodiff_kit.record.events import Branch, RecordingData, Where
+
+__all__ = ["Fork", "fork_of", "forks"]
+
+
+class Fork(NamedTuple):
+    """A condition of the code, and the line that follows either way."""
+
+    condition: str
+    taken: bool
+    ran: str  # the first line of what ran; "" if nothing of it is there
+    other: str
+    ran_where: Where | None
+    other_where: Where | None
+    kind: str  # "if", "while" or "expression"
+
+
+def fork_of(recording: RecordingData, event: Branch) -> Fork | None:
+    """Return the fork at which Python has asked a tensor; None if the source does not show it."""
+    where = event["where"]
+    if where is None:
+        return None
+    source = recording["sources"][where[0]]
+    try:
+        tree = ast.parse(source["text"])
+    except (SyntaxError, ValueError):
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If | ast.While | ast.IfExp) and _covers(node.test, where):
+            body: list[ast.stmt] | list[ast.expr]
+            orelse: list[ast.stmt] | list[ast.expr]
+            if isinstance(node, ast.IfExp):
+                body, orelse, kind = [node.body], [node.orelse], "expression"
+            else:
+                body, orelse = node.body, node.orelse
+                kind = "if" if isinstance(node, ast.If) else "while"
+            ran, other = (body, orelse) if event["taken"] else (orelse, body)
+            return Fork(
+                ast.unparse(node.test),
+                event["taken"],
+                _first(ran),
+                _first(other),
+                _place(where[0], ran),
+                _place(where[0], other),
+                kind,
+            )
+    return None
+
+
+def forks(recording: RecordingData) -> list[Fork]:
+    """Return the forks of ``if`` whose two branches both have lines."""
+    found = [fork_of(recording, e) for e in recording["events"] if e["kind"] == "branch"]
+    return [fork for fork in found if fork and fork.ran and fork.other and fork.kind != "while"]
+
+
+def _covers(test: ast.expr, where: Where) -> bool:
+    begin = (test.lineno, test.col_offset)
+    end = (test.end_lineno or test.lineno, test.end_col_offset or 0)
+    _, line, column, end_line, end_column = where
+    return begin <= (line, column or 0) and (end_line, end_column or 0) <= end
+
+
+def _first(nodes: list[ast.stmt] | list[ast.expr]) -> str:
+    return ast.unparse(nodes[0]).splitlines()[0] if nodes else ""
+
+
+def _place(source: int, nodes: list[ast.stmt] | list[ast.expr]) -> Where | None:
+    if not nodes:
+        return None
+    first, last = nodes[0], nodes[-1]
+    end_line, end_column = last.end_lineno or last.lineno, last.end_col_offset or 0
+    return [source, first.lineno, first.col_offset, end_line, end_column]

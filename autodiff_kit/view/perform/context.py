@@ -1,0 +1,254 @@
+"""What all tasks of a script are made with: the picture, the learner's names, and the next number.
+
+After reading you can say which recordings can be performed: those whose boxes are one node each, at
+most 60. Read next: ``building.py``, ``backward.py`` and ``afterwards.py``, a file for each part.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from autodiff_kit.record.events import NodeRecord, RecordingData, Where
+from autodiff_kit.record.recording import Recording
+from autodiff_kit.view.names import Names
+from autodiff_kit.view.perform.mistakes import answer_at, as_text
+from autodiff_kit.view.perform.replay import LARGEST, Point, Replay, tensor
+from autodiff_kit.view.perform.script import Answer, Mark, Option, Part, Slip, Task, Tensor
+from autodiff_kit.view.scene import Picture, build
+from autodiff_kit.view.words import listed
+
+__all__ = ["MOST", "Context", "PerformError", "choice", "code", "picture_to_perform", "slip"]
+
+MOST = 60  # boxes of a performance
+OPTIONS = 4  # to choose from, of a value
+ALIKE = 2  # tasks of a kind that are asked in any case
+
+
+class PerformError(ValueError):
+    """A recording that cannot be performed; the message says why, and what to do."""
+
+
+def picture_to_perform(recording: Recording | RecordingData) -> Picture:
+    """Return the picture of a recording, with no box folded.
+
+    Raises
+    ------
+    PerformError
+        If it has no operation, or too many nodes, or some that cannot be performed.
+    """
+    picture = build(recording, fold=False)
+    data = recording.to_dict() if isinstance(recording, Recording) else recording
+    boxes = picture.outline.boxes
+    if not any(node["kind"] == "op" for node in data["nodes"]):
+        raise PerformError(
+            "There is nothing to perform: no operation was recorded.\n"
+            "-> Record at least one line that computes with a tensor, such as y = x * x."
+        )
+    if len(boxes) > MOST or len(data["nodes"]) > MOST:
+        raise PerformError(
+            f"This recording has {len(data['nodes'])} nodes, and a performance has at most {MOST}."
+            "\n-> Record a part of it: fewer rounds of a loop, or one layer. "
+            "Stepper(rec) shows all of it."
+        )
+    for node in data["nodes"]:
+        if "part_of" in node or "transform" in node or "inside" in node:
+            raise PerformError(
+                f"`{node['text'] or node['op']}` cannot be performed: it makes several outputs at "
+                "once, or runs inside of a transform.\n-> Leave it out of the recording."
+            )
+    is_backward = False
+    for event in data["events"]:
+        if event["kind"] in ("backward", "finish", "broken"):
+            is_backward = event["kind"] == "backward"
+        elif is_backward and event["kind"] == "op":
+            raise PerformError(
+                "A backward pass that is recorded itself (create_graph=True) cannot be performed.\n"
+                "-> Record without create_graph. Stepper(rec) shows such a pass."
+            )
+    return picture
+
+
+def code(*names: str) -> str:
+    """Return names as code, ``a``, ``b`` and ``c``."""
+    return listed(f"`{name}`" for name in names)
+
+
+def slip(answer: Answer, text: str, *kinds: str, marks: Iterable[Mark] = ()) -> Slip:
+    """Return a mistake."""
+    return {"answer": answer, "is": list(kinds), "text": text, "marks": list(marks)}
+
+
+def choice(**texts: str) -> list[Option]:
+    """Return options by their values."""
+    return [{"value": value, "text": text} for value, text in texts.items()]
+
+
+class Context:
+    """Makes tasks; holds what they are made from.
+
+    Attributes
+    ----------
+    tasks : dict from str to Task
+        All that were made, in their order.
+    """
+
+    def __init__(self, recording: Recording | RecordingData) -> None:
+        self.picture = picture_to_perform(recording)
+        self.recording: RecordingData = (
+            recording.to_dict() if isinstance(recording, Recording) else recording
+        )
+        self.nodes, self.events = self.recording["nodes"], self.recording["events"]
+        self.names = Names(self.recording)
+        self.replay = Replay(self.recording, self.names)
+        self.box_of = self.picture.outline.box_of
+        self.tasks: dict[str, Task] = {}
+        self._alike: Counter[tuple[str, str]] = Counter()
+
+    def name(self, node: int) -> str:
+        """Return what the learner calls a node."""
+        return self.names.called(node)
+
+    def box(self, node: int) -> str:
+        """Return the box of a node."""
+        return self.box_of[node].id
+
+    def edge(self, node: int, place: int) -> str | None:
+        """Return the arrow into a node at a place of its inputs."""
+        edge = self.picture.outline.edge_at.get((node, place))
+        return edge.id if edge else None
+
+    def tensors(self, record: NodeRecord) -> list[int]:
+        """Return the nodes that an op reads, each once."""
+        return list(dict.fromkeys(s["node"] for s in record["inputs"] if "node" in s))
+
+    def line(self, where: Where | None) -> str:
+        """Return "Line 7: " or nothing."""
+        if where is None:
+            return ""
+        first = self.recording["sources"][where[0]].get("first_line", 1)
+        return f"Line {where[1] + first - 1}: "
+
+    def task(
+        self,
+        part: Part,
+        about: str,
+        kind: Any,
+        prompt: str,
+        answers: Sequence[Answer],
+        *,
+        like: str = "",
+        **more: Any,
+    ) -> str:
+        """Make a task and return its id; ``like`` says which others of its kind are alike."""
+        number = f"{part}.{len(self.tasks) + 1}"
+        task = bare_task(number, part, about, kind, prompt, answers, **more)
+        self._alike[about, like] += 1
+        if self._alike[about, like] > ALIKE:
+            task["repeats"] = True
+        self.tasks[number] = task
+        return number
+
+    def value_task(
+        self,
+        part: Part,
+        about: str,
+        prompt: str,
+        values: Sequence[Any],
+        slips: Sequence[Slip],
+        /,
+        **more: Any,
+    ) -> str:
+        """Make a task that asks for a value (at each point), with options to choose from."""
+        wrong = [s["answer"]["at"][0] for s in slips if s["answer"].get("at")]
+        more.setdefault("options", options_for(values[0], wrong))
+        more.setdefault("reveal", f"`{as_text(values[0])}`")
+        return self.task(
+            part, about, "value", prompt, [answer_at(values)], slips=list(slips), **more
+        )
+
+    def expression_names(self, node: int, points: Sequence[Point]) -> dict[str, list[Tensor]]:
+        """Return the names that an expression about a node can use, at each point."""
+        known: dict[str, list[Tensor]] = {}
+        doubtful: set[str] = set()
+        args = {s["node"]: s["arg"] for s in self.nodes[node]["inputs"] if "node" in s}
+        args[node] = "out"
+        for other in sorted(self._before(node)):
+            name, value = self.names.name(other), self.replay.values.get(other)
+            if not name.isidentifier() or value is None or value.size > LARGEST:
+                continue
+            values = [point.get(args.get(other, ""), value) for point in points] or [value]
+            if name in known:
+                doubtful.add(name)
+            known[name] = [tensor(v) for v in values]
+        for name in doubtful:
+            del known[name]
+        if "g" not in known and points and np.size(points[0]["g"]) <= LARGEST:
+            known["g"] = [tensor(point["g"]) for point in points]
+        return known
+
+    def _before(self, node: int) -> set[int]:
+        """Return a node and all that it was made from."""
+        seen, stack = set[int](), [node]
+        while stack:
+            at = stack.pop()
+            if at not in seen:
+                seen.add(at)
+                stack += self.tensors(self.nodes[at])
+        return seen
+
+
+def bare_task(
+    number: str,
+    part: Part,
+    about: str,
+    kind: Any,
+    prompt: str,
+    answers: Sequence[Answer],
+    **more: Any,
+) -> Task:
+    """Return a task in which nothing is left out."""
+    task: Task = {
+        "id": number,
+        "part": part,
+        "about": about,
+        "kind": kind,
+        "prompt": prompt,
+        "hint": "",
+        "node": None,
+        "edge": None,
+        "where": None,
+        "options": [],
+        "names": {},
+        "varied": [],
+        "answers": list(answers),
+        "slips": [],
+        "otherwise": "Look again, one step at a time.",
+        "right": "",
+        "reveal": "",
+    }
+    return cast(Task, {**task, **more})
+
+
+def options_for(right: Any, wrong: Sequence[Tensor]) -> list[Option]:
+    """Return what can be chosen for a value: it and some that are wrong, in no telling order."""
+    texts = [as_text(right)]
+    for other in wrong:
+        text = as_text_of(other)
+        if text not in texts and len(texts) < OPTIONS and len(text) <= 60:
+            texts.append(text)
+    for other_value in (-right, right + 1, 2 * right, right - 3):
+        text = as_text(other_value)
+        if len(texts) < OPTIONS - 1 and text not in texts:
+            texts.append(text)
+    texts.sort(key=lambda text: zlib.crc32(f"{len(texts)} {text}".encode()))
+    return [{"value": text, "text": f"`{text}`"} for text in texts]
+
+
+def as_text_of(value: Tensor) -> str:
+    """Return a tensor as a learner types it."""
+    return as_text(np.array(value["data"]).reshape(value["shape"]))

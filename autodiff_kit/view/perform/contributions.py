@@ -1,0 +1,242 @@
+"""What one node passes to another: over which axes it is summed, and its value or its shape.
+
+After reading you can say what is asked of a contribution, and what the smaller question is. Read
+next: ``arrivals.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from autodiff_kit.record.events import Accumulate, Backward, Contribution, Event, Visit
+from autodiff_kit.view.perform.branches import Fork, forks
+from autodiff_kit.view.perform.context import Context, bare_task, slip
+from autodiff_kit.view.perform.mistakes import Contributed, as_text, right_values, slips_of
+from autodiff_kit.view.perform.replay import LARGEST, is_whole
+from autodiff_kit.view.perform.script import Mark, Send, Slip, Task
+from autodiff_kit.view.values import shape_text
+from autodiff_kit.view.words import box_value, ordinal
+
+__all__ = ["ContributionTasks"]
+
+
+class ContributionTasks:
+    """Makes the tasks of the contributions of one pass; holds what happened in it."""
+
+    def __init__(self, context: Context, number: int, at: int, events: Sequence[Event]) -> None:
+        self.context, self.number, self.at = context, number, at
+        self.events = events
+        self.start = cast(Backward, events[0])
+        self.visits: list[int] = []
+        self.gradients: dict[int, Visit] = {}
+        self.sent: dict[int, list[tuple[int, Contribution]]] = {}  # by node: place, event
+        self.arrived: dict[int, list[tuple[int, Contribution]]] = {}  # by the node that gets it
+        self.accumulated: dict[int, Accumulate] = {}
+        for k, event in enumerate(events, at):
+            if event["kind"] == "visit":
+                self.visits.append(event["node"])
+                self.gradients[event["node"]] = event
+            elif event["kind"] == "contribution":
+                self.sent.setdefault(event["node"], []).append((k, event))
+                self.arrived.setdefault(event["to"], []).append((k, event))
+            elif event["kind"] == "accumulate":
+                self.accumulated[event["node"]] = event
+        self.edges: dict[int, str | None] = {}
+        for node, contributions in self.sent.items():
+            self._edges_of(node, contributions)
+        self.forks: list[Fork] = forks(context.recording)
+
+    def _edges_of(self, node: int, contributions: list[tuple[int, Contribution]]) -> None:
+        """Find the arrow of each contribution: of several to one node, each has its own."""
+        taken: set[int] = set()
+        for at, event in contributions:
+            inputs = enumerate(self.context.nodes[node]["inputs"])
+            places = [
+                p
+                for p, s in inputs
+                if s.get("node") == event["to"] and s["arg"] == event["arg"] and p not in taken
+            ]
+            if places:
+                taken.add(places[0])
+            self.edges[at] = self.context.edge(node, places[0]) if places else None
+
+    def send(self, at: int, event: Contribution) -> Send:
+        """Return a contribution with what is asked about it."""
+        context, node = self.context, event["node"]
+        points = []
+        if at in context.replay.sent:
+            after = context.replay.sent[at][1]
+            points = context.replay.points(self.number, node, event["arg"], after)
+        names = context.name(node), context.name(event["to"])
+        recorded = [point for _, point in points]
+        asked = Contributed(self.number, at, event, self.edges[at], *names, recorded)
+        tasks = []
+        before, after = event["before"], event["after"]
+        if before and before["shape"] != after["shape"]:
+            tasks.append(self._axes(asked, before["shape"], after["shape"]))
+        if is_whole(after) and len(after["data"]) <= LARGEST:
+            tasks.append(self._value(asked, [sorted(varied) for varied, _ in points]))
+        else:
+            tasks.append(self._shape(asked, after["shape"]))
+        text = box_value(after)
+        return {
+            "to": context.box(event["to"]),
+            "edge": asked.edge,
+            "tasks": tasks,
+            "fields": {"sent": text, "arrived": text, "earlier": None},
+        }
+
+    def _about(self, asked: Contributed) -> dict[str, Any]:
+        node = asked.event["node"]
+        g = self.gradients.get(node)
+        given = f"The gradient of `{asked.name}` is `{box_value(g['g'])}`." if g else ""
+        return {
+            "node": self.context.box(node),
+            "edge": asked.edge,
+            "where": self.context.nodes[node]["where"],
+            "hint": given,
+        }
+
+    def _as_input(self, asked: Contributed) -> str:
+        """Return ", as its first input," where a node is used more than once by another one."""
+        inputs = self.context.nodes[asked.event["node"]]["inputs"]
+        places = [k for k, s in enumerate(inputs) if s.get("node") == asked.event["to"]]
+        if len(places) < 2:
+            return ""
+        own = next((k for k in places if inputs[k]["arg"] == asked.event["arg"]), places[0])
+        return f", for its use as {ordinal(own + 1)} input"
+
+    def _value(self, asked: Contributed, varied: list[list[str]]) -> str:
+        context, node = self.context, asked.event["node"]
+        right = right_values(context.replay, asked)
+        names = context.expression_names(node, asked.points)
+        slips = slips_of(context.replay, asked)
+        record = context.nodes[node]
+        product = f"`{as_text(right[0])}`"
+        return context.value_task(
+            "backward",
+            "value",
+            f"What does `{asked.name}` pass to `{asked.to}`{self._as_input(asked)}?",
+            right,
+            slips,
+            names=names,
+            varied=varied,
+            otherwise=(
+                f"The contribution is the local slope of `{context.names.text(node)}` with respect "
+                f"to `{asked.to}`, times the gradient flowing into `{asked.name}`."
+            ),
+            right=f"`{asked.name}` passes {product} to `{asked.to}`.",
+            smaller=self._smaller(asked, slips),
+            like=f"{record['op']} {asked.event['arg']} {np.ndim(right[0])}",
+            **self._about(asked),
+        )
+
+    def _smaller(self, asked: Contributed, slips: Sequence[Slip]) -> Task:
+        """Ask for the local slope alone where it is one number, else for a shape."""
+        shape = self.context.replay.sent[asked.at][1].shape
+        slope = next((s for s in slips if s["is"] == ["local_slope"]), None)
+        shared = {**self._about(asked), "hint": ""}
+        if slope and not shape:
+            text = f"d{asked.name}/d{asked.to}" if asked.name.isidentifier() else "its local slope"
+            return bare_task(
+                "smaller",
+                "backward",
+                "value",
+                "value",
+                f"Take the gradient of `{asked.name}` as 1 for a moment. What is {text}, the "
+                f"change of `{asked.name}` for a small change of `{asked.to}`, per unit?",
+                [slope["answer"]],
+                right="That is the local slope. Now multiply it by the gradient flowing in.",
+                otherwise=f"Differentiate `{self.context.names.text(asked.event['node'])}`.",
+                names=self.context.expression_names(asked.event["node"], asked.points[:1]),
+                **shared,
+            )
+        g = self.gradients.get(asked.event["node"])
+        shapes = [list(shape), *([g["g"]["shape"]] if g else [])]
+        return self._shape_task("smaller", asked, shapes, shared)
+
+    def _shape_task(
+        self, number: str, asked: Contributed, shapes: list[list[int]], shared: dict[str, Any]
+    ) -> Task:
+        right = shapes[0]
+        options = [right]
+        for shape in (*shapes[1:], right[::-1], [*right, 1], [1, *right]):
+            if shape not in options and len(options) < 3:
+                options.append(list(shape))
+        options.sort()
+        return bare_task(
+            number,
+            "backward",
+            "shape",
+            "choice",
+            f"Which shape has the contribution that `{asked.to}` gets?",
+            [{"one": str(right)}],
+            options=[{"value": str(s), "text": _shape(s)} for s in options],
+            otherwise=f"A contribution has the shape of the tensor that gets it, `{asked.to}`.",
+            right=f"It has the shape of `{asked.to}`, {_shape(right)}.",
+            reveal=_shape(right),
+            **shared,
+        )
+
+    def _shape(self, asked: Contributed, shape: list[int]) -> str:
+        g = self.gradients.get(asked.event["node"])
+        shapes = [shape, *([g["g"]["shape"]] if g else [])]
+        task = self._shape_task("", asked, shapes, {})
+        more: dict[str, Any] = {
+            "options": task["options"],
+            "otherwise": task["otherwise"],
+            "right": task["right"],
+            "reveal": task["reveal"],
+            **self._about(asked),
+        }
+        prompt, answers = task["prompt"], task["answers"]
+        return self.context.task("backward", "shape", "choice", prompt, answers, **more)
+
+    def _axes(self, asked: Contributed, wide: list[int], narrow: list[int]) -> str:
+        added = len(wide) - len(narrow)
+        axes = [*range(added)]
+        axes += [d + added for d, n in enumerate(narrow) if n == 1 != wide[d + added]]
+        candidates = [[], *([k] for k in range(len(wide)))]
+        candidates += [list(range(len(wide)))] * (len(wide) > 1)
+        if axes not in candidates:
+            candidates.append(axes)
+        copied = f"`{asked.to}` has the shape {_shape(narrow)}, and was used as {_shape(wide)}."
+        marks: list[Mark] = []
+        if asked.edge:
+            text = f"{_shape(narrow)} was used as {_shape(wide)}"
+            marks = [{"kind": "wrong", "edge": asked.edge, "text": text}]
+        texts = {
+            str(axes_): "None: it is passed on as it is"
+            if not axes_
+            else f"Ax{'i' if len(axes_) == 1 else 'e'}s {' and '.join(map(str, axes_))}"
+            for axes_ in candidates
+        }
+        slips = []
+        for other in candidates:
+            if other != axes:
+                what = "Nothing is summed" if not other else "Other axes are summed"
+                text = (
+                    f"{what}, then: the contribution would have another shape than `{asked.to}`. "
+                    "Broadcasting made copies along an axis, and what the copies get adds up."
+                )
+                slips.append(slip({"one": str(other)}, text, "broadcast_axis", marks=marks))
+        return self.context.task(
+            "backward",
+            "axes",
+            "choice",
+            f"{copied} Over which axes is its contribution summed?",
+            [{"one": str(axes)}],
+            options=[{"value": value, "text": text} for value, text in texts.items()],
+            slips=slips,
+            right=f"Each copy of `{asked.to}` gets its part, and the parts add up.",
+            reveal=texts[str(axes)],
+            like=f"{wide} {narrow}",
+            **self._about(asked),
+        )
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return shape_text(shape) if shape else "()"
