@@ -12,14 +12,15 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.lessons import library
 
-__all__ = ["Answer", "keep", "path", "read"]
+__all__ = ["Answer", "Performance", "keep", "keep_performance", "path", "read"]
+__all__ += ["read_performances"]
 
 VERSION = 1
 LOCK_SECONDS = 5.0
@@ -48,6 +49,25 @@ class Answer:
     tries: int = 1
     solved: bool = False
     looked: bool = False
+
+
+@dataclass(frozen=True)
+class Performance:
+    """What is kept about one performance of a graph, "Be the engine".
+
+    Attributes
+    ----------
+    times : int
+        How often it was performed to its end.
+    mastered : list of str
+        What was asked for and right at once, by the names of ``view/perform/script.py``.
+    again : list of str
+        What went wrong the last time: mistakes of a known kind first, then what was asked for.
+    """
+
+    times: int
+    mastered: list[str]
+    again: list[str]
 
 
 class _DamagedError(Exception):
@@ -104,35 +124,107 @@ def keep(key: str, response: str, right: bool, *, looked: bool = False) -> tuple
     (bool, str) - whether it was kept; and what the learner should know, ``""`` if all is well.
     Nothing is raised: a question must work in a folder where nothing can be kept.
     """
+
+    def add(data: Json) -> None:
+        answer = _merge(_parse(data).get(key), response, right, looked)
+        # What is not understood here (fields that were added by hand, say) stays as it is.
+        entries = {**data.get("answers", {})}
+        entries[key] = {**entries.get(key, {}), **asdict(answer)}
+        data["answers"] = dict(sorted(entries.items()))
+
+    return _change(add, "answer")
+
+
+def keep_performance(key: str, result: Json) -> tuple[bool, str]:
+    """Add what came of a performance to the file, as ``keep`` adds an answer.
+
+    Parameters
+    ----------
+    key : str
+        The performance's key, such as ``"03.engine"``.
+    result : dict
+        As ``BeTheEngine.result`` has it: what was mastered, and what to try again.
+
+    Returns
+    -------
+    (bool, str) - whether it was kept; and what the learner should know, ``""`` if all is well.
+    """
+
+    def add(data: Json) -> None:
+        before = _performances(data)
+        performance = _merged(before.get(key), result)
+        entries = {**data.get("performances", {}), key: asdict(performance)}
+        data["performances"] = dict(sorted(entries.items()))
+
+    return _change(add, "result")
+
+
+def read_performances() -> tuple[dict[str, Performance], str]:
+    """Read what came of the performances so far; change nothing.
+
+    Returns
+    -------
+    (dict of str to Performance, str) - by their keys; and what the learner should know, ``""`` if
+    all is well.
+    """
+    _, note = read()
+    if note:
+        return {}, note
+    try:
+        return _performances(_load(path())), ""
+    except (_DamagedError, _NewerError, OSError):  # changed just now: the next reading tells
+        return {}, ""
+
+
+def _change(change: Callable[[Json], None], what: str) -> tuple[bool, str]:
+    """Read the file, change its content and write it whole, under a lock."""
     file, note = path(), ""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         with _locked(file.with_suffix(".lock")):
             try:
                 data = _load(file)
-                answers = _parse(data)
+                _parse(data)
             except _DamagedError:
-                data, answers = {}, {}
+                data = {}
                 note = (
                     f"Your progress file was damaged. It was set aside as {_set_aside(file).name}, "
-                    "and a new one was begun with this answer."
+                    f"and a new one was begun with this {what}."
                 )
-            answer = _merge(answers.get(key), response, right, looked)
-            # What is not understood here (fields that were added by hand, say) stays as it is.
-            entries = {**data.get("answers", {})}
-            entries[key] = {**entries.get(key, {}), **asdict(answer)}
             data = {**data, "about": "Your answers in the lessons of autodiff_kit."}
-            data |= {"version": VERSION, "answers": dict(sorted(entries.items()))}
+            data |= {"version": VERSION, "answers": data.get("answers", {})}
+            change(data)
             text = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
             library.write_atomically(file, text.encode("utf-8", "replace"))
     except _NewerError as error:
-        return False, f"{error} This answer was not kept, so that nothing in it is lost."
+        return False, f"{error} This {what} was not kept, so that nothing in it is lost."
     except OSError as error:
         return False, (
-            f"This answer cannot be kept: {file} ({error.strerror or error}). "
+            f"This {what} cannot be kept: {file} ({error.strerror or error}). "
             "To keep your answers, work in a folder of your own: autodiff-kit lab FOLDER"
         )
     return True, note
+
+
+def _performances(data: Json) -> dict[str, Performance]:
+    """Take the performances out of a file's content; one that is not whole is left out."""
+    performances = {}
+    entries = data.get("performances", {})
+    for key, entry in entries.items() if isinstance(entries, dict) else ():
+        names = ("mastered", "again")
+        is_whole = isinstance(entry, dict) and isinstance(entry.get("times"), int)
+        if is_whole and all(isinstance(entry.get(name), list) for name in names):
+            lists = {name: [str(word) for word in entry[name]] for name in names}
+            performances[key] = Performance(entry["times"], **lists)
+    return performances
+
+
+def _merged(before: Performance | None, result: Json) -> Performance:
+    """Keep what was mastered once; what is to be tried again is what went wrong last."""
+    mastered = [*dict.fromkeys([*(before.mastered if before else ()), *result["mastered"]])]
+    again = [*result["misconceptions"], *result["practise"]]
+    mastered = [concept for concept in mastered if concept not in again]
+    return Performance((before.times if before else 0) + 1, mastered, again)
 
 
 def _merge(before: Answer | None, response: str, right: bool, looked: bool) -> Answer:

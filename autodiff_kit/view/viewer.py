@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-__all__ = ["joined", "script", "static"]
+__all__ = ["joined", "performing_script", "script", "static"]
 
 
 def static(name: str) -> str:
@@ -22,6 +22,17 @@ _MODULES = (  # each after those that it imports
     *("matrix", "inspector_pane", "overview", "enclosures", "graph_pane", "transport"),
     *("find", "find_box", "crumbs", "divider", "kit"),
 )
+
+
+_PERFORMING = (  # of the lab in which the learner performs
+    *("steps", "code", "panning", "keys", "dom", "source_pane", "overview", "graph_pane"),
+    *("divider", "expressions", "judge", "walk", "marks", "question", "performing"),
+)
+
+
+def performing_script() -> str:
+    """Return the viewer of "Be the engine" as one ES module that imports nothing."""
+    return joined(*(static(f"kit/{name}.mjs") for name in _PERFORMING))
 
 
 def script() -> str:

@@ -1,8 +1,8 @@
 """Widgets for Jupyter: step through a recording with mouse or keyboard.
 
 After reading you know what can be imported from here, and that importing it also gives a notebook
-the magic ``%%step``. Nothing else in the package needs Jupyter. Read next: ``stepper.py``, then
-``base.py`` for what all widgets share.
+the magics ``%%step`` and ``%%engine``. Nothing else in the package needs Jupyter. Read next:
+``stepper.py``, then ``base.py`` for what all widgets share.
 """
 
 try:
@@ -25,6 +25,7 @@ except ModuleNotFoundError as error:
 
 from autodiff_kit.widgets.base import KitWidget
 from autodiff_kit.widgets.batching import Batching
+from autodiff_kit.widgets.be_the_engine import BeTheEngine
 from autodiff_kit.widgets.beside import BesidePyTorch
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.compare import Compare
@@ -44,6 +45,7 @@ from autodiff_kit.widgets.training import GradientFlow
 
 __all__ = [
     "Batching",
+    "BeTheEngine",
     "BesidePyTorch",
     "Canvas",
     "Compare",

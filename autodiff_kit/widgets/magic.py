@@ -1,8 +1,8 @@
-"""The cell magic ``%%step``: run a cell and step through what it did.
+"""The cell magics ``%%step`` and ``%%engine``: run a cell, and see or perform what it did.
 
-After reading this file you know that the magic only records the cell and shows a ``Stepper``
-below it; and how a cell that fails below the magic is a failed cell to the notebook, too. Read
-next: ``stepper.py``.
+After reading this file you know that a magic only records the cell and shows a widget below it;
+and how a cell that fails below the magic is a failed cell to the notebook, too. Read next:
+``stepper.py``, ``be_the_engine.py``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import builtins
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from inspect import getdoc
 from keyword import iskeyword
@@ -25,15 +25,21 @@ from IPython.display import display
 
 from autodiff_kit.record import Recording, record
 from autodiff_kit.record.source_files import is_foreign
+from autodiff_kit.view.perform import PerformError
+from autodiff_kit.view.perform.making import PARTS
+from autodiff_kit.view.perform.page import LEVELS
 from autodiff_kit.view.story_told import cause
+from autodiff_kit.widgets.be_the_engine import BeTheEngine
 from autodiff_kit.widgets.stepper import Stepper
 
 __all__ = ["StepMagics", "load_ipython_extension"]
 
+_SHOWN_BY = {"%%step": "Stepper", "%%engine": "BeTheEngine"}
+
 
 @magics_class
 class StepMagics(Magics):
-    """Holds ``%%step``."""
+    """Holds ``%%step`` and ``%%engine``."""
 
     shell: Any
 
@@ -54,7 +60,47 @@ class StepMagics(Magics):
         if words in (["-h"], ["--help"]):
             print(getdoc(StepMagics.step))
             return
-        self._check(words)
+        self._show("%%step", words, cell, Stepper)
+
+    @cell_magic
+    def engine(self, line: str, cell: str) -> None:
+        """Run the cell, record what its tensors do, and ask you to perform it step by step.
+
+        %%engine                    on top of a cell: Be the engine stands below it
+        %%engine rec                the same, and the variable rec holds the recording
+        %%engine --backward --free  ask for this part only, and begin with this level
+        %%engine --help             show this text; nothing runs
+
+        The parts are --build, --backward and --state; the levels --worked, --guided, --free and
+        --exam. The cell runs as always; an error is an error. A cell of many operations is too
+        long to perform: it says so, and %%step shows it.
+        """
+        words = line.split()
+        if words in (["-h"], ["--help"]):
+            print(getdoc(StepMagics.engine))
+            return
+        options = {word.removeprefix("--") for word in words if word.startswith("--")}
+        parts, levels = sorted(options & {*PARTS}), sorted(options & {*LEVELS})
+        unknown = sorted(options - {*PARTS, *LEVELS})
+        if unknown or len(levels) > 1:
+            raise UsageError(
+                f"%%engine {line.strip()}: write parts ({', '.join('--' + p for p in PARTS)}) and "
+                f"one level ({', '.join('--' + level for level in LEVELS)}). More: %%engine --help"
+            )
+        names = [word for word in words if not word.startswith("--")]
+
+        def lab(recording: Recording) -> Any:
+            return BeTheEngine(
+                recording, only=parts or None, level=levels[0] if levels else "guided"
+            )
+
+        self._show("%%engine", names, cell, lab)
+
+    def _show(
+        self, magic: str, words: list[str], cell: str, widget: Callable[[Recording], Any]
+    ) -> None:
+        """Run and record a cell, and show a widget of it."""
+        self._check(words, magic)
         # Of the whole cell, magic and all: the kernel looks here for whether the cell failed.
         outer = self.shell.displayhook.exec_result
         recorder = record()
@@ -73,19 +119,22 @@ class StepMagics(Magics):
         for name in words:
             if self._is_taken(name):
                 print(
-                    f"%%step {name}: the cell has made a variable {name} of its own. It keeps "
+                    f"{magic} {name}: the cell has made a variable {name} of its own. It keeps "
                     "its value, and the recording is lost: choose another name for it."
                 )
             else:
                 self.shell.user_ns[name] = recording
         if recording.nodes or cause(recording.to_dict()):
-            display(Stepper(recording))  # type: ignore[no-untyped-call]
+            try:
+                display(widget(recording))  # type: ignore[no-untyped-call]
+            except PerformError as error:
+                print(error)
         elif name := self._pytorch_in(cell):
             print(
-                "Nothing was recorded: this cell works with PyTorch itself, and %%step records "
-                f"the kit.\nWrite, without %%step, your lines below `with ak.record({name}) as "
-                "rec:`, and then Stepper(rec), with\n`import autodiff_kit as ak` and `from "
-                "autodiff_kit.widgets import Stepper`."
+                f"Nothing was recorded: this cell works with PyTorch itself, and {magic} records "
+                f"the kit.\nWrite, without {magic}, your lines below `with ak.record({name}) as "
+                f"rec:`, and then {_SHOWN_BY[magic]}(rec), with\n`import autodiff_kit as ak` and "
+                f"`from autodiff_kit.widgets import {_SHOWN_BY[magic]}`."
             )
         elif result.success:
             print(
@@ -105,7 +154,7 @@ class StepMagics(Magics):
         is_used = any(str(home).split(".")[0] == "torch" for home in homes)
         return [*names, "torch"][0] if is_used else ""
 
-    def _check(self, words: list[str]) -> None:
+    def _check(self, words: list[str], magic: str) -> None:
         """Refuse what is not one free name or none, before anything runs.
 
         Raises
@@ -113,21 +162,21 @@ class StepMagics(Magics):
         UsageError
             IPython shows it in one line without a traceback, and the cell counts as failed.
         """
-        command = " ".join(["%%step", *words])
+        command = " ".join([magic, *words])
         if len(words) > 1 or "".join(words).startswith("-"):
             raise UsageError(
-                f"{command}: write one name or none after %%step, for example %%step rec. "
-                "More: %%step --help"
+                f"{command}: write one name or none after {magic}, for example {magic} rec. "
+                f"More: {magic} --help"
             )
         for name in words:
             if not name.isidentifier() or iskeyword(name):
                 raise UsageError(
-                    f"{command}: {name} is not a name for a variable. Write for example %%step rec"
+                    f"{command}: {name} is not a name for a variable. Write for example {magic} rec"
                 )
             if self._is_taken(name):
                 raise UsageError(
                     f"{command}: {name} has another meaning already, and the recording would take "
-                    "its place. Nothing ran. Write another name, for example %%step rec"
+                    f"its place. Nothing ran. Write another name, for example {magic} rec"
                 )
 
     def _is_taken(self, name: str) -> bool:
@@ -197,7 +246,8 @@ def _cut(traceback: TracebackType | None) -> None:
 
 def _with_body(lines: list[str]) -> list[str]:
     """Let ``%%step --help`` stand alone: IPython refuses any cell magic without a body."""
-    return [*lines, "\n"] if len(lines) == 1 and lines[0].split()[:1] == ["%%step"] else lines
+    is_ours = len(lines) == 1 and "".join(lines[0].split()[:1]) in _SHOWN_BY
+    return [*lines, "\n"] if is_ours else lines
 
 
 def _load_again(*_: Any) -> None:

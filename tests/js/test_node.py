@@ -5,12 +5,13 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from autodiff_kit.view.viewer import script
+from autodiff_kit.view.viewer import performing_script, script
 
 HERE = Path(__file__).parent
 NODE = shutil.which("node")
@@ -92,9 +93,10 @@ def test_the_stored_payload_has_the_shape_of_those_made_today() -> None:
     assert shape(stored) == shape(make_payload.picture().payload())
 
 
-def test_the_modules_of_the_viewer_are_one_that_imports_nothing() -> None:
+@pytest.mark.parametrize("make", [script, performing_script])
+def test_the_modules_of_a_viewer_are_one_that_imports_nothing(make: Callable[[], str]) -> None:
     """Joined they share one scope: no name may be given twice, or the browser refuses all."""
-    text = script()
+    text = make()
 
     top = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, flags=re.MULTILINE)
     done = run("--input-type=module", "--check", given=text)

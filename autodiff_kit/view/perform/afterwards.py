@@ -5,8 +5,6 @@ After reading you can say what is left of a backward pass. Read next: ``walk.py`
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from autodiff_kit.record.events import Value
@@ -14,7 +12,7 @@ from autodiff_kit.view.perform.building import why_closed
 from autodiff_kit.view.perform.context import Context, bare_task, choice, slip
 from autodiff_kit.view.perform.mistakes import as_text, distinct
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
-from autodiff_kit.view.perform.script import Mark, Slip, Stage
+from autodiff_kit.view.perform.script import Details, Mark, Slip, Stage
 
 __all__ = ["state_stages"]
 
@@ -183,7 +181,7 @@ def _freed(context: Context) -> list[str]:
     root = context.name(context.events[last]["roots"][0])  # type: ignore[typeddict-item]
     if not is_known:
         return []
-    shared: dict[str, Any] = {"where": context.events[last].get("where")}
+    shared: Details = {"where": context.events[last].get("where")}
     tasks = []
     if saving:
         names = ", ".join(f"`{context.name(n)}`" for n in saving[:3])
@@ -212,7 +210,7 @@ def _freed(context: Context) -> list[str]:
     return tasks
 
 
-def _again(context: Context, root: str, is_freed: bool, shared: dict[str, Any]) -> str:
+def _again(context: Context, root: str, is_freed: bool, shared: Details) -> str:
     text = (
         "A backward pass never sets .grad anew: what it brings is added to what is there."
         if not is_freed

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.perform.arrivals import ArrivalTasks
 from autodiff_kit.view.perform.building import branch_slip, why_closed
 from autodiff_kit.view.perform.context import Context, bare_task, choice, code, slip
 from autodiff_kit.view.perform.mistakes import as_text, distinct
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
-from autodiff_kit.view.perform.script import Mark, NodePlan, Pass, Slip, Stage
+from autodiff_kit.view.perform.script import Details, Mark, NodePlan, Pass, Slip, Stage
 from autodiff_kit.view.words import box_value
 
 __all__ = ["PassTasks", "backward_stages"]
@@ -59,12 +60,14 @@ class PassTasks(ArrivalTasks):
         for box in context.picture.outline.boxes:
             if box.id not in boxes:
                 closed[box.id] = self._closed(box.nodes[-1])
+        begin = self._begin()
+        plans = {node: self._node(node) for node in reached}
         return {
             "frame": frame,
             "end": end,
-            "begin": self._begin(),
+            "begin": begin,
             "roots": [context.box(root) for root in self.start["roots"]],
-            "nodes": {context.box(node): self._node(node) for node in reached},
+            "nodes": {context.box(node): plans[node] for node in sorted(reached)},
             "closed": closed,
             "asks": len(ops) > 2,
             "where": self.start["where"],
@@ -89,7 +92,7 @@ class PassTasks(ArrivalTasks):
             return []
         root, seed = roots[0], self.start["seed"][0]
         name = context.name(root)
-        shared: dict[str, Any] = {"where": self.start["where"]}
+        shared: Details = {"where": self.start["where"]}
         wrong = [
             slip(
                 {"one": box.id},
@@ -149,7 +152,7 @@ class PassTasks(ArrivalTasks):
         name, g = context.name(node), self.gradients.get(node)
         total = box_value(g["g"] if g else self._last_total(node))
         slots = context.picture.slots.get(context.box(node))
-        fields: dict[str, Any] = {"g": total}
+        fields: Fields = {"g": total}
         if slots:
             fields["total"] = f"= {total}"
         if node in self.accumulated:

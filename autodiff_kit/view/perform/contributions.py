@@ -7,7 +7,7 @@ next: ``arrivals.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from autodiff_kit.view.perform.branches import Fork, forks
 from autodiff_kit.view.perform.context import Context, bare_task, slip
 from autodiff_kit.view.perform.mistakes import Contributed, as_text, right_values, slips_of
 from autodiff_kit.view.perform.replay import LARGEST, is_whole
-from autodiff_kit.view.perform.script import Mark, Send, Slip, Task
+from autodiff_kit.view.perform.script import Details, Mark, Send, Slip, Task
 from autodiff_kit.view.values import shape_text
 from autodiff_kit.view.words import box_value, ordinal
 
@@ -89,7 +89,7 @@ class ContributionTasks:
             "fields": {"sent": text, "arrived": text, "earlier": None},
         }
 
-    def _about(self, asked: Contributed) -> dict[str, Any]:
+    def _about(self, asked: Contributed) -> Details:
         node = asked.event["node"]
         g = self.gradients.get(node)
         given = f"The gradient of `{asked.name}` is `{box_value(g['g'])}`." if g else ""
@@ -159,7 +159,7 @@ class ContributionTasks:
         return self._shape_task("smaller", asked, shapes, shared)
 
     def _shape_task(
-        self, number: str, asked: Contributed, shapes: list[list[int]], shared: dict[str, Any]
+        self, number: str, asked: Contributed, shapes: list[list[int]], shared: Details
     ) -> Task:
         right = shapes[0]
         options = [right]
@@ -185,7 +185,7 @@ class ContributionTasks:
         g = self.gradients.get(asked.event["node"])
         shapes = [shape, *([g["g"]["shape"]] if g else [])]
         task = self._shape_task("", asked, shapes, {})
-        more: dict[str, Any] = {
+        more: Details = {
             "options": task["options"],
             "otherwise": task["otherwise"],
             "right": task["right"],

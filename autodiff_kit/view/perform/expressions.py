@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from autodiff_kit.view.perform.formulas import Numbers
 
 __all__ = ["LONGEST", "Unclear", "evaluate", "names_in", "read", "rounding"]
 
@@ -81,7 +83,7 @@ def names_in(tree: ast.expr) -> set[str]:
     } - {"torch", "ak"}
 
 
-def evaluate(tree: ast.expr, names: Mapping[str, Any]) -> Any:
+def evaluate(tree: ast.expr, names: Numbers) -> Any:
     """Return the value of an answer, an array.
 
     Raises
@@ -98,7 +100,7 @@ def evaluate(tree: ast.expr, names: Mapping[str, Any]) -> Any:
             raise Unclear("The shapes in this answer do not fit together.") from None
 
 
-def _value(tree: ast.expr, names: Mapping[str, Any]) -> Any:
+def _value(tree: ast.expr, names: Numbers) -> Any:
     match tree:
         case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
             return np.float64(number)

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-__all__ = ["UnknownFormula", "unbroadcast", "worked_out"]
+__all__ = ["Numbers", "UnknownFormula", "unbroadcast", "worked_out"]
 
 
 class UnknownFormula(ValueError):
     """A formula that is not worked out here."""
+
+
+Numbers = dict[str, Any]  # arrays, shapes and parameters, by the names in a formula
 
 
 def unbroadcast(array: Any, shape: tuple[int, ...]) -> Any:
@@ -98,7 +101,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
-def worked_out(formula: str, names: Mapping[str, Any]) -> Any:
+def worked_out(formula: str, names: Numbers) -> Any:
     """Return the value of a formula as the op table writes it.
 
     Raises
@@ -115,7 +118,7 @@ def worked_out(formula: str, names: Mapping[str, Any]) -> Any:
         raise UnknownFormula(formula) from error
 
 
-def _value(tree: ast.AST, names: Mapping[str, Any]) -> Any:
+def _value(tree: ast.AST, names: Numbers) -> Any:
     match tree:
         case ast.Constant(value=value):
             return value

@@ -9,7 +9,6 @@ next: ``mistakes.py``.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
@@ -103,7 +102,7 @@ class Replay:
                 point[source["arg"]] = source["value"]
         return point
 
-    def rule(self, node: int, arg: str, point: Mapping[str, Any]) -> Any:
+    def rule(self, node: int, arg: str, point: Point) -> Any:
         """Return what the rule of an argument gives, before broadcasting is undone.
 
         Raises
@@ -115,7 +114,7 @@ class Replay:
         rule = self.ops[str(record["op"])]["rules"].get(arg.split("[")[0])
         if rule is None:
             raise UnknownFormula("no rule")
-        names: dict[str, Any] = {**record["params"], **point}
+        names: Point = {**record["params"], **point}
         for source in record["inputs"]:
             value = point[source["arg"]]
             names[f"{source['arg']}_shape"] = np.shape(value)

@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import Any, Literal, NotRequired, TypedDict
 
 from autodiff_kit.record.events import Where
+from autodiff_kit.view.payload import Fields
 
-__all__ = ["CONCEPTS", "MISCONCEPTIONS", "Answer", "Mark", "NodePlan", "Option", "Part"]
+__all__ = ["CONCEPTS", "MISCONCEPTIONS", "Answer", "Details", "Mark", "NodePlan", "Option", "Part"]
 __all__ += ["Pass", "Script", "Send", "Slip", "Stage", "Task", "Tensor"]
 
+Details = dict[str, Any]  # what a task has besides its question, by the keys of a Task
 Part = Literal["build", "backward", "state"]
 
 MISCONCEPTIONS = {
@@ -132,7 +134,7 @@ class Send(TypedDict):
     to: str
     edge: str | None
     tasks: list[str]
-    fields: dict[str, Any]  # what the arrow shows afterwards
+    fields: Fields  # what the arrow shows afterwards
 
 
 class NodePlan(TypedDict):
@@ -147,7 +149,7 @@ class NodePlan(TypedDict):
     sends: list[Send]
     complete: list[str]  # tasks when all contributions have arrived
     gradient: str  # as shown once it is complete
-    fields: dict[str, Any]  # what its box shows then
+    fields: Fields  # what its box shows then
     smaller: Task
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.view import build
-from autodiff_kit.view.perform import Task, Walk
+from autodiff_kit.view.perform import Task, Verdict, Walk
 from tests.view.perform.bank import PROGRAMS, execute, run
 
 Answer = str | list[str]
@@ -462,6 +462,12 @@ MUTANTS: list[type[Mutant]] = [
 ]
 
 
+def told(verdict: Verdict) -> list[Any]:
+    """Return what came of an answer, as plain data."""
+    marks = [dict(mark) for mark in verdict.marks]
+    return [verdict.outcome, verdict.text, [*verdict.misconceptions], marks]
+
+
 def perform(walk: Walk, player: Player, log: list[Any] | None = None) -> list[Any]:
     """Let a player perform all of a script; return the verdicts on what was not right."""
     wrong = []
@@ -471,12 +477,12 @@ def perform(walk: Walk, player: Player, log: list[Any] | None = None) -> list[An
             player.slips += 1
             verdict = walk.answer(mistaken)
             if log is not None:
-                log.append([mistaken, verdict.outcome, verdict.misconceptions])
+                log.append([mistaken, *told(verdict)])
             wrong.append((task, mistaken, verdict))
         response = player.answer(task)
         verdict = walk.answer(response)
         if log is not None:
-            log.append([response, verdict.outcome, verdict.misconceptions])
+            log.append([response, *told(verdict)])
         if task["about"] == "next" and verdict.outcome == "right":
             player.visited.add(int(str(response)))
         if verdict.outcome != "right":

@@ -69,7 +69,8 @@ export function tokens(text) {
 export function segments(payload) {
   const cuts = payload.sources.map((source) => source.lines.map(() => new Set([0])));
   const explained = payload.frames.flatMap(({ explanation }) => explanation?.places ?? []);
-  const places = [...Object.values(payload.nodes), ...payload.frames, ...explained].map(({ where }) => where);
+  const shown = [...Object.values(payload.nodes), ...payload.frames, ...explained].map(({ where }) => where);
+  const places = [...shown, ...(payload.places ?? [])];
   for (const where of places.filter(Boolean)) {
     const [source, line0, column0, line1, column1] = where;
     cuts[source]?.[line0 - 1]?.add(column0 ?? 0);

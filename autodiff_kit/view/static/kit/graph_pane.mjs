@@ -7,6 +7,7 @@ import { clamp } from "./steps.mjs";
 
 // As view/svg_text.py and view/chips.py have them.
 const INSET = 9;
+const TOLD_APART = 0.4; // the smallest scale at which boxes can be told apart
 const textWidth = (text) => text.length * 14 * 0.6125 * 1.02;
 
 /** Where a group is moved to. */
@@ -165,6 +166,14 @@ export function graphPane(payload, still, pick) {
     look(readable(graph, besideStrip(graph, full), nodes[active]?.rect), true);
     fullest = view;
   }
+  /** Show all there is, where its boxes can still be told apart. */
+  function all() {
+    const next = fitted(graph, full);
+    if (!view || next.scale < TOLD_APART || (isReadable(view) && !isLarger(view.scale, full))) return;
+    whole = true;
+    asFirst = false;
+    look(next, true);
+  }
   tools.out.addEventListener("click", () => zoom(1 / ZOOM.step));
   tools.in.addEventListener("click", () => zoom(ZOOM.step));
   tools.fit.addEventListener("click", fit);
@@ -260,6 +269,7 @@ export function graphPane(payload, still, pick) {
     resize,
     zoom,
     fit,
+    all,
     focus,
     /** Bring one node up to date. */
     update(id, fields, hidden) {

@@ -50,7 +50,7 @@ export function sourcePane(payload, pick) {
 
   body.addEventListener("click", (event) => places.has(event.target) && pick(...places.get(event.target)));
 
-  const lit = { "adk-lit": [], "adk-chosen": [], "adk-faulty": [] };
+  const lit = { "adk-lit": [], "adk-chosen": [], "adk-faulty": [], "adk-unrun": [] };
   let scrolledTo = "";
   // What is in sight, and how wide a character is: asking the browser in the midst of a step would cost a layout.
   const sight = { top: 0, left: 0, w: 0, h: 0, advance: 0 };
@@ -106,6 +106,8 @@ export function sourcePane(payload, pick) {
       });
     },
     active: (where) => (light("adk-lit", where), scrollTo(where)),
+    /** Strike out what did not run. */
+    unrun: (where) => light("adk-unrun", where),
     chosen: (where, follow) => (light("adk-chosen", where), follow && scrollTo(where)),
   };
 }

@@ -1,0 +1,209 @@
+"""Be the engine in a real browser: performances in a page without a kernel, and in Jupyter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autodiff_kit.view.perform.page import perform_payload, perform_to_html
+from tests.browser.labs import write
+from tests.browser.performing import Performance
+from tests.view.perform.bank import run
+from tests.view.perform.players import Player
+
+pytestmark = pytest.mark.browser
+
+LOOKS = [
+    {"width": 1400},
+    {"width": 900, "dark": True},
+    {"width": 400},
+    {"width": 400, "dark": True},
+]
+WIDE_LOOK = "() => document.documentElement.scrollWidth <= window.innerWidth"
+# Contrast of the texts that an answer draws, by the formula of WCAG 2.2.
+CONTRAST = """() => {
+  const light = (colour) => colour.match(/[\\d.]+/g).slice(0, 3).map(Number).map((c) => c / 255)
+    .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
+  return [...document.querySelectorAll(".adk-pill")].map((pill) => {
+    const [rect, text] = pill.children;
+    const [a, b] = [rect, text].map((one) => light(getComputedStyle(one).fill));
+    return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+  });
+}"""
+
+
+@pytest.fixture
+def page(tmp_path: Path, desk: Callable[..., Any]) -> Callable[..., Performance]:
+    """Open a page on which a program of the bank is performed, ``page("the mock", width=900)``."""
+
+    def make(
+        title: str, *, level: str = "guided", only: Any = None, keys: bool = False, **how: Any
+    ) -> Performance:
+        payload, _ = perform_payload(run(title).recording, only)
+        target = desk(**{"height": 800, **how}).page
+        target.goto(perform_to_html(payload, tmp_path / "lab.html", level=level).as_uri())
+        return Performance(target, payload["script"], Player(title, seed=3), keys=keys)
+
+    return make
+
+
+def clean(lab: Performance, axe: str) -> list[Any]:
+    """Return what axe-core finds in the lab."""
+    lab.page.evaluate(f"() => {{ {axe} }}")
+    found = lab.root.evaluate("root => axe.run(root)")
+    return [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]]
+
+
+@pytest.mark.parametrize(
+    ("how", "keys"),
+    [(LOOKS[0], False), (LOOKS[3], False), (LOOKS[1], True), (LOOKS[2], True)],
+    ids=["mouse, wide", "mouse, narrow and dark", "keyboard, dark", "keyboard, narrow"],
+)
+def test_a_whole_performance_ends_with_what_was_mastered(
+    how: dict[str, Any], keys: bool, page: Callable[..., Performance], axe: str
+) -> None:
+    lab = page("the mock", keys=keys, **how)
+    assert clean(lab, axe) == []
+
+    lab.all()
+
+    assert lab.prompt.endswith("steps right at once")
+    assert "compute a contribution" in lab.root.inner_text()
+    assert lab.root.locator(".adk-list-bad").count() == 0
+    assert clean(lab, axe) == []
+    assert lab.page.evaluate(WIDE_LOOK)
+
+
+def test_values_can_be_typed_with_the_keyboard_alone(page: Callable[..., Performance]) -> None:
+    lab = page("a bias broadcast", level="free", only="backward", keys=True)
+
+    lab.all()
+
+    assert lab.prompt.endswith("steps right at once")
+
+
+@pytest.mark.parametrize("how", LOOKS[1:3], ids=["dark", "narrow"])
+def test_a_node_that_is_not_ready_shows_what_is_missing(
+    how: dict[str, Any], page: Callable[..., Performance], axe: str
+) -> None:
+    lab = page("the mock", only="backward", **how)
+    lab.until("next")
+
+    lab.choose("2")
+
+    assert "Not a yet: it gets 2 contributions, and 1 has arrived." in lab.verdict
+    assert lab.root.locator(".adk-over-missing").count() == 1
+    assert lab.root.locator(".adk-pill-missing").text_content() == "not here yet"
+    assert lab.root.locator(".adk-cross").count() == 1
+    assert clean(lab, axe) == []
+    assert min(lab.page.evaluate(CONTRAST)) >= 4.5
+    lab.root.get_by_role("button", name="Try again").click()
+    assert lab.root.locator(".adk-marks > *").count() == 0
+    lab.all()
+    assert "later" in lab.prompt
+
+
+def test_wrong_twice_offers_a_smaller_question_and_never_the_answer(
+    page: Callable[..., Performance],
+) -> None:
+    lab = page("the mock", level="free", only="backward")
+    lab.until("value")
+    while "a pass to w" not in lab.prompt:
+        lab.right()
+    offer = lab.root.get_by_role("button", name="A smaller question")
+
+    lab.give(lab.task, "2")
+    assert "local slope of a alone" in lab.verdict
+    assert lab.root.locator(".adk-outline-look").count() == 1
+    assert offer.count() == 0
+    lab.give(lab.task, "45")
+    assert "You multiplied by w itself" in lab.verdict
+    assert "30" not in lab.verdict
+    offer.click()
+
+    assert lab.prompt.startswith("Take the gradient of a as 1 for a moment.")
+    lab.root.locator(".adk-typed").fill("x")
+    lab.check()
+    assert "Now multiply it" in lab.verdict
+    assert lab.prompt == "What does a pass to w?"
+    lab.give(lab.task, "15 * x")
+    assert "a passes 30. to w" in lab.verdict
+
+
+def test_a_branch_that_did_not_run_is_struck_out_in_the_code(
+    page: Callable[..., Performance],
+) -> None:
+    lab = page("a branch", only="backward")
+    lab.until("branch")
+
+    lab.option("other")
+
+    assert "y > 3 was True in this run" in lab.verdict
+    assert "".join(lab.root.locator(".adk-unrun").all_text_contents()) == "z = y * 0.1"
+
+
+def test_the_level_can_be_changed_at_any_time(page: Callable[..., Performance]) -> None:
+    lab = page("the mock", only="backward")
+    level = lab.root.get_by_role("radio")
+    lab.until("value")
+    assert lab.root.locator(".adk-option").count() >= 2
+
+    level.filter(has_text="Free").click()
+    assert lab.root.locator(".adk-typed").count() == 1
+    level.filter(has_text="Worked").click()
+    shown = lab.root.locator(".adk-shown").inner_text()
+    assert shown == "Answer: 9."
+    lab.root.get_by_role("button", name="Next step").click()
+    lab.walk.show()
+    assert lab.root.locator(".adk-option").count() >= 2  # the next of its kind is asked
+    level.filter(has_text="Exam").click()
+    assert lab.root.get_by_role("radio", checked=True).inner_text() == "✓ Exam"
+    lab.root.locator(".adk-typed").fill("1000")
+    lab.check()
+    assert "kept" in lab.verdict
+    assert "9" not in lab.verdict
+
+
+def test_an_exam_tells_at_the_end_what_was_wrong(page: Callable[..., Performance]) -> None:
+    lab = page("a square", level="exam", only="backward")
+    lab.walk.is_exam = True
+    lab.until("count")
+    lab.option("1")
+    lab.walk.answer("1")
+    assert lab.root.locator(".adk-pill-look, .adk-pill-wrong").count() == 0
+
+    lab.all()
+
+    said = lab.root.locator(".adk-ask").inner_text()
+    assert "A tensor that is used twice gets two contributions." in said
+    assert "How many contributions does y pass to x?" in said
+
+
+def test_in_a_notebook_it_stands_where_it_stood_and_its_result_comes_to_python(
+    jupyter: Any, notebook: Callable[..., Any]
+) -> None:
+    source = "x = torch.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()"
+    lab = "lab = BeTheEngine(rec, 'state')\nlab"
+    cells = [f"%%engine rec --backward\n{source}", lab, "lab.result"]
+    path = write(jupyter.folder, "engine", *cells)
+    page = notebook(path, width=1400, height=1000)
+    roots = page.locator(".adk-engine")
+    first, second = roots.nth(0), roots.nth(1)
+    first.locator(".adk-prompt").wait_for()
+
+    box = first.locator('[data-node="1"] .adk-box')
+    box.click(position={"x": 6, "y": 14})
+    assert first.locator(".adk-prompt").inner_text() == "With which gradient does it begin at y?"
+    page.keyboard.press("1")  # of the options, in the midst of Jupyter's own keys
+    first.locator(".adk-verdict").wait_for()
+
+    for value in ("6.", "no", "error"):
+        second.locator(f'.adk-option[data-value="{value}"]').click()
+    second.get_by_role("button", name="Perform it again").wait_for()
+    page.evaluate("() => window.jupyterapp.shell.currentWidget.content.activeCellIndex = 3")
+    page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell')")
+    page.get_by_text("'at_once': 3").wait_for()
