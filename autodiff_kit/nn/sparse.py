@@ -25,7 +25,7 @@ class Embedding(Weighted):
 
     The row ``padding_idx`` is zeros at first and gets no gradient; AssertionError if there is none.
     With ``max_norm``, rows that are looked up are first shortened to it, measured by the norm of
-    order ``norm_type``. Gradients are dense, also if they should be ``sparse``.
+    order ``norm_type``. ``scale_grad_by_freq`` and ``sparse`` are refused when rows are looked up.
     """
 
     def __init__(

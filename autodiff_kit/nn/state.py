@@ -19,6 +19,9 @@ from autodiff_kit.tensor import Tensor
 __all__ = ["State"]
 
 
+_EXTRA = "_extra_state"  # the name of what a module adds to its state
+
+
 class IncompatibleKeys(NamedTuple):
     """What ``load_state_dict`` returns: names that only one of the two sides has."""
 
@@ -48,7 +51,19 @@ class State:
             for name, value in _own(module).items():
                 key = f"{prefix}{path}.{name}" if path else prefix + name
                 state[key] = value if keep_vars or is_lazy(value) else value.detach()
+            if type(module).get_extra_state is not State.get_extra_state:
+                state[f"{prefix}{path}.{_EXTRA}" if path else prefix + _EXTRA] = (
+                    module.get_extra_state()
+                )
         return state
+
+    def get_extra_state(self) -> Any:
+        """Return what else belongs to the state; a subclass that has such has both methods."""
+        raise error("nn.extra_state", name="get_extra_state")
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take over what ``get_extra_state`` has returned."""
+        raise error("nn.extra_state", name="set_extra_state")
 
     def load_state_dict(
         self: Any, state_dict: StateDict, strict: bool = True, assign: bool = False
@@ -74,9 +89,18 @@ class State:
                     wrong += problems
                 else:
                     keys.missing_keys.append(prefix + name)
+            extra = set()
+            if type(module).set_extra_state is not State.set_extra_state:
+                extra = {_EXTRA}
+                if prefix + _EXTRA in state_dict:
+                    module.set_extra_state(state_dict[prefix + _EXTRA])
+                else:
+                    keys.missing_keys.append(prefix + _EXTRA)
             for key in state_dict:
                 first, *further = key.removeprefix(prefix).split(".", 1)
-                if key.startswith(prefix) and first not in (module._modules if further else own):
+                if key.startswith(prefix) and first not in (
+                    module._modules if further else {*own, *extra}
+                ):
                     keys.unexpected_keys.append(key)
         if strict:
             for what, names in (("Unexpected", keys[1]), ("Missing", keys[0])):

@@ -10,7 +10,7 @@ from typing import Any
 
 from autodiff_kit.outside import absent, modules_below
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["checkpoint", "data", "hooks"]
 
 
 __path__.append(modules_below(__name__))  # for imports of what only PyTorch has

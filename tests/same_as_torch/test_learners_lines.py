@@ -25,6 +25,33 @@ PROGRAMS = {
         print(torch.nn.Embedding(3, 2, sparse=True), torch.nn.Embedding(3, 2, 1, None, 2.0, True))
         print(torch.nn.Embedding.from_pretrained(torch.ones(3, 2), sparse=True))
     """,
+    "a module keeps more than tensors in its state": """
+        class Counter(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.linear, self.count = torch.nn.Linear(1, 1), 0
+            def get_extra_state(self):
+                return {"count": self.count}
+            def set_extra_state(self, state):
+                self.count = state["count"]
+        model, other = torch.nn.Sequential(Counter(), torch.nn.Linear(1, 1)), Counter()
+        model[0].count = 7
+        state = model.state_dict()
+        print(list(state), state["0._extra_state"], list(other.state_dict(prefix="x.")))
+        print(other.load_state_dict(model[0].state_dict()), other.count)
+        rest = {name: value for name, value in state.items() if "extra" not in name}
+        print(model.load_state_dict(rest, strict=False))
+        for there, given in ((model, rest), (torch.nn.ReLU(), {"_extra_state": 3})):
+            try:
+                there.load_state_dict(given)
+            except RuntimeError as raised:
+                print(raised.args[0].split("->")[0].splitlines()[:2])
+        torch.nn.ReLU().get_extra_state()
+    """,
+    "a handle has a type": """
+        handle = torch.ones(2, requires_grad=True).register_hook(print)
+        print(isinstance(handle, torch.utils.hooks.RemovableHandle))
+    """,
     "a device is named before it is used": """
         names = "cuda", "cuda:1", "mps", "cpu:0", "meta", "cpu", torch.device("cuda", 2)
         print(*[torch.device(name) for name in names], repr(torch.device("cuda", 1)))
