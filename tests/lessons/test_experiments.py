@@ -295,3 +295,25 @@ def test_labs_are_in_the_lessons_that_lesson_00_names() -> None:
 
     assert "(Labs are in lessons 04 to 11 and in 13.)" in words("00")
     assert having == {"04", "05", "06", "07", "08", "09", "10", "11", "13"}
+
+
+def test_controls_are_called_in_lessons_as_they_are_called_on_the_screen() -> None:
+    def sine(x: Any) -> Any:
+        return torch.sin(x)
+
+    torch, x = autodiff_kit, autodiff_kit.tensor(1.0, requires_grad=True)
+    labs = {
+        "05": [widgets.Costs([x], sine=sine), widgets.GradMode(sine, x=x)],
+        "06": [widgets.Compare(sine, x=x), widgets.Costs([x], sine=sine)],
+        "08": [widgets.MemoryTimeline(sine, x=x)],
+    }
+    names = {"05": ["measure again", "as written"], "08": ["show what was there before"]}
+    names["06"] = ["measure again", "trace again, at these values"]
+    names["08"].append("retain_graph")
+    for number, labels in names.items():
+        controls = [control for lab in labs[number] for control in lab.controls.values()]
+        shown = {control.description for control in controls}
+        shown |= {option for control in controls for option in getattr(control, "options", ())}
+        for label in labels:
+            assert label in shown
+            assert re.search(rf"[*`]{label}[*`]", words(number), re.IGNORECASE), label
