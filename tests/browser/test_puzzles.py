@@ -193,3 +193,21 @@ def test_the_cards_are_accessible_and_fit(
 
     assert [v["id"] for v in report["violations"]] == []
     assert puzzle.evaluate("el => el.scrollWidth <= el.clientWidth")
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_the_cards_are_accessible_at_night(
+    night: None, number: int, own: Path, notebook: Callable[..., Any], axe: str
+) -> None:
+    page = notebook(own)
+    puzzle = card(page, number)
+    if number == 0:
+        puzzle.locator(".adk-puzzle-pool button").first.click()
+        puzzle.get_by_role("button", name="Check").click()
+        told(puzzle, "wrong")
+    page.evaluate(axe)
+
+    report = puzzle.evaluate("el => axe.run(el)")
+
+    assert [v["id"] for v in report["violations"]] == []
+    assert puzzle.evaluate("el => getComputedStyle(el).colorScheme") == "dark"

@@ -3,6 +3,7 @@
 import json
 import warnings
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ SYNTAX = {"empty_block", "too_far_in", "no_beginning", "no_program"}
 SEED = 3
 
 
+@cache
 def made(exercise: Exercise) -> list[tuple[str, Puzzle]]:
     """Return the puzzles of an exercise, each with its cell."""
     name = exercise.name
@@ -71,7 +73,7 @@ def test_the_right_order_and_the_right_choices_pass(name: str) -> None:
             assert choice in gap.choices and len(gap.choices) > 1
 
 
-@pytest.mark.parametrize("name", some(WITH_PUZZLES, 4))
+@pytest.mark.parametrize("name", some(WITH_PUZZLES, 3))
 def test_each_known_mistake_as_an_arrangement_gets_its_own_message(name: str) -> None:
     exercise = COURSE.exercise(name)
     arrangements = [
@@ -92,7 +94,7 @@ def test_each_known_mistake_as_an_arrangement_gets_its_own_message(name: str) ->
     assert len(arrangements) >= 6
 
 
-@pytest.mark.parametrize("name", some(ENGINE, 4))
+@pytest.mark.parametrize("name", some(ENGINE, 3))
 def test_each_wrong_choice_in_a_gap_is_told_unless_it_computes_the_same(name: str) -> None:
     exercise = COURSE.exercise(name)
     for _, puzzle in made(exercise):
@@ -122,7 +124,7 @@ def swapped(puzzle: Puzzle, number: int) -> list[Place]:
     return places
 
 
-@pytest.mark.parametrize("name", ["e04_accumulate", "e05_broadcast", "e06_matmul", "e12_train"])
+@pytest.mark.parametrize("name", ["e04_accumulate", "e05_broadcast", "e06_matmul"])
 def test_two_lines_exchanged_are_right_or_are_told_in_words(name: str) -> None:
     exercise = COURSE.exercise(name)
     for _, puzzle in made(exercise):
