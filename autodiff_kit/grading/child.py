@@ -89,6 +89,8 @@ class Printed(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Keep what still fits; end what prints without end, which else would run out of time."""
+        if not isinstance(text, str):  # others ask in this way whether a stream takes bytes
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         self.left -= 1
         if self.left < 0:
             raise RuntimeError(

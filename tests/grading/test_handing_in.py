@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.grading import handing_in, status, submit, worker
+from autodiff_kit.grading.child import Printed
 from autodiff_kit.grading.learner import for_lessons
 
 NAME = "e04_accumulate"
@@ -61,3 +62,11 @@ def test_status_says_what_is_packed(folder: Path, capsys: pytest.CaptureFixture[
     rows = capsys.readouterr().out.splitlines()
     assert [row for row in rows if "04.accumulate" in row and "packed for handing in" in row]
     assert [row for row in rows if "03.order" in row and "not begun" in row]
+
+
+def test_a_stream_of_prints_takes_text_alone_as_all_of_python_do() -> None:
+    printed = Printed(100)
+    with pytest.raises(TypeError, match="must be str, not bytes"):
+        printed.write(b"")  # type: ignore[arg-type]
+    assert printed.write("text") == 4
+    assert printed.taken() == "text"

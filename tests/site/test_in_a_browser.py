@@ -66,7 +66,8 @@ def run_last_cell(page: Any) -> str:
           const app = document.querySelector('#notebook').contentWindow.jupyterapp;
           await app.commands.execute('notebook:run-cell');
           return content.widgets.at(-1).model.toJSON().outputs.flatMap(
-            ({{ text, data = {{}} }}) => [text, ...Object.values(data)].flat().join(''));
+            ({{ text, evalue, data = {{}} }}) =>
+              [text, evalue, ...Object.values(data)].flat().join(''));
         }}"""
     )
     return "\n".join(outputs)
