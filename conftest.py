@@ -19,6 +19,7 @@ from collections.abc import Generator, Iterator
 from contextlib import nullcontext
 from functools import cache
 from importlib.machinery import SourceFileLoader
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -78,6 +79,8 @@ def _missing() -> dict[str, str]:
         missing["browser"] = "needs Chromium, see `autodiff-kit doctor`"
     if importlib.util.find_spec("torch") is None:
         missing["parity"] = 'needs PyTorch: pip install -e ".[parity]"'
+    elif (own := version("torch").split("+")[0]) != parity.VERSION:
+        missing["parity"] = f"needs PyTorch {parity.VERSION}, and not {own}"
     if not IN_THE_GATE:
         missing["gate"] = "takes minutes: the gate runs it, or ADK_REQUIRE_GATE=1"
     return missing

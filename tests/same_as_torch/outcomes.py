@@ -1,9 +1,9 @@
 """Run the same code with PyTorch and with the kit, and tell what came out.
 
 ``answers.txt`` has a digest of what PyTorch answers to each program of ``run_as_pytorch``, so that
-these programs test the kit where there is no PyTorch, too. Where there is, this writes it anew::
-
-    ADK_WRITE_ANSWERS=1 pytest $(git grep -l run_as_pytorch 'tests/*test_*.py')
+these programs test the kit where there is no PyTorch, too. Where there is, a run of a test file
+under ``ADK_WRITE_ANSWERS=1`` adds those that are missing. Delete it first to drop old ones, and
+run all files that ``git grep -l run_as_pytorch tests`` names.
 """
 
 import atexit
@@ -85,7 +85,7 @@ def run_as_pytorch(program: str) -> Run:
         if os.environ.get("ADK_WRITE_ANSWERS"):
             _digests()[_digest(program)] = _digest(_answer(expected))
         assert _digests().get(_digest(program)) == _digest(_answer(expected)), (
-            "answers.txt does not have what PyTorch answers: see the docstring of outcomes.py"
+            "answers.txt lacks this answer of PyTorch's: ADK_WRITE_ANSWERS=1 pytest THIS_FILE"
         )
         return expected
     found = run(autodiff_kit, program)
@@ -106,10 +106,9 @@ def _digest(text: str) -> str:
 @cache
 def _digests() -> dict[str, str]:
     """Return, by the digest of a program, that of PyTorch's answer."""
-    pairs = (line.split() for line in FILE.read_text(encoding="utf-8").splitlines())
-    digests = dict(pairs)
+    text = FILE.read_text(encoding="utf-8") if FILE.exists() else ""
+    digests = dict(line.split() for line in text.splitlines())
     if os.environ.get("ADK_WRITE_ANSWERS"):
-        digests.clear()
         atexit.register(_write, digests)
     return digests
 
