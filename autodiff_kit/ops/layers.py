@@ -343,7 +343,7 @@ def embedding_backward(x: Value, *, shape: Ints, indices: Any, padding_idx: int)
     starts = np.flatnonzero(np.diff(flat[order], prepend=-1))
     out = np.zeros(shape, x.dtype)
     if starts.size:
-        out[flat[order[starts]]] = np.add.reduceat(x.reshape(-1, shape[1])[order], starts)
+        out[flat[order[starts]]] = np.add.reduceat(x.reshape(flat.size, shape[1])[order], starts)
     if padding_idx >= 0:
         out[padding_idx] = 0
     return out

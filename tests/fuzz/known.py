@@ -47,11 +47,13 @@ def _reads_what_it_writes(lines: list[str]) -> bool:
     """Return whether a line changes a tensor by another one that overlaps with it in part."""
     names = names_in(torch)
     for line in lines:
-        operands = _CHANGE.fullmatch(line)
-        with contextlib.suppress(Exception):
-            by_index = re.search(r"index_|scatter_", line) is not None
-            if operands is not None and _overlap(*operands.groups(), by_index, names):
-                return True
+        by_index = re.search(r"index_|scatter_", line) is not None
+        inner = [part.strip() for part in line.split("\n")[1:]]  # of ``with ...:``
+        for text in (line, *inner, *(part.partition(" = ")[2] for part in inner)):
+            operands = _CHANGE.fullmatch(text)
+            with contextlib.suppress(Exception):
+                if operands is not None and _overlap(*operands.groups(), by_index, names):
+                    return True
         bring_up_to_date(line, names)
         with contextlib.suppress(Exception):
             exec(line, names)

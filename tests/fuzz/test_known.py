@@ -111,6 +111,10 @@ PROGRAMS = {
         *("a = torch.tensor([[-1, 1], [-1, 2]])", "k = a.chunk(2, 1)"),
         "with torch.enable_grad():\n    b = a.mul_(k[0])",
     ],
+    "reads what it writes: one of two lines in a block": [
+        *("a = torch.arange(6.0).view(3, 2)", "k = a.hsplit(2)"),
+        "with torch.no_grad():\n    c = a.t()\n    k[0] = a.add_(k[0])",
+    ],
     "index of a number": ["a = torch.ones(3).min(0).values", "a[3] = 1"],
     "memory of a gradient": [
         *(LEAF, "g = torch.ones(1, 2)", "b = a.view(1, 2)", "b.backward(g)", "a.grad.add_(1)"),

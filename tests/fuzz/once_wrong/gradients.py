@@ -254,4 +254,12 @@ PROGRAMS = {
         *("F.leaky_relu_(b, 0.0)", "b.sum().backward()", "b = a * 1", "F.leaky_relu_(b, -1)"),
         "b.sum().backward()",
     ],
+    "the gradient of an embedding in no dimensions": [
+        "a = torch.rand(2, 0, requires_grad=True)",
+        *("b = F.embedding(torch.tensor([1]), a)", "b.backward(torch.ones_like(b))"),
+    ],
+    "kron of an inference tensor, which a gradient needs": [
+        "with torch.inference_mode():\n    a = torch.ones(2)",
+        *("b = torch.ones(2, requires_grad=True)", "c = torch.kron(a, a)", "torch.kron(a, b)"),
+    ],
 }
