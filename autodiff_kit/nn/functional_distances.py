@@ -7,6 +7,7 @@ next: ``functional_losses.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autodiff_kit import ops
@@ -19,6 +20,7 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = ["cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss"]
 __all__ += ["margin_ranking_loss", "normalize", "pairwise_distance", "triplet_margin_loss"]
+__all__ += ["triplet_margin_with_distance_loss"]
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
@@ -138,14 +140,36 @@ def triplet_margin_loss(
 
     Source: Balntas et al., Learning local feature descriptors with triplets (2016).
     """
+    return triplet_margin_with_distance_loss(
+        anchor,
+        positive,
+        negative,
+        distance_function=lambda x, y: pairwise_distance(x, y, p, eps),
+        margin=margin,
+        swap=swap,
+        reduction=reduction,
+    )
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """``triplet_margin_loss`` with a distance of one's own."""
     check_reduction(reduction)
     if margin <= 0:
         raise error("functional.triplet_margin", margin=margin)
     ranks = anchor.ndim, positive.ndim, negative.ndim
     if len(set(ranks)) > 1:
         raise error("functional.triplet_ranks", ranks=ranks)
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
+    distance = distance_function or pairwise_distance
+    near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
-        far = ops.minimum(far, pairwise_distance(positive, negative, p, eps))
+        far = ops.minimum(far, distance(positive, negative))
     return _reduced((margin + near - far).clamp_min(0), reduction)

@@ -7,11 +7,13 @@ the losses of the single elements: their "mean", their "sum", or "none" to keep 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import Keywords
 from autodiff_kit.nn import functional as F
+from autodiff_kit.nn.distance import PairwiseDistance
 from autodiff_kit.nn.functional_losses import early_reduction
 from autodiff_kit.nn.module import Module
 from autodiff_kit.tensor import Tensor
@@ -20,6 +22,7 @@ __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "Cr
 __all__ += ["GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss"]
 __all__ += ["MarginRankingLoss", "MultiLabelSoftMarginLoss", "NLLLoss", "PoissonNLLLoss"]
 __all__ += ["SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss"]
+__all__ += ["TripletMarginWithDistanceLoss"]
 
 
 class _Loss(Module):
@@ -312,7 +315,7 @@ class TripletMarginLoss(_Loss):
     ) -> None:
         super().__init__(size_average, reduce, reduction)
         if margin <= 0:
-            raise error("nn.triplet_margin", margin=margin)
+            raise error("nn.triplet_margin", name="TripletMarginLoss", margin=margin)
         self.margin, self.p, self.eps, self.swap = margin, p, eps, swap
 
     def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
@@ -325,6 +328,36 @@ class TripletMarginLoss(_Loss):
             self.p,
             self.eps,
             self.swap,
+            reduction=self.reduction,
+        )
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """``TripletMarginLoss`` with a distance of one's own, such as 1 minus the cosine."""
+
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction)
+        if margin <= 0:
+            raise error("nn.triplet_margin", name=type(self).__name__, margin=margin)
+        self.distance_function = distance_function or PairwiseDistance()
+        self.margin, self.swap = margin, swap
+
+    def forward(self, anchor: Tensor, positive: Tensor, negative: Tensor) -> Tensor:
+        """Compute the loss."""
+        return F.triplet_margin_with_distance_loss(
+            anchor,
+            positive,
+            negative,
+            distance_function=self.distance_function,
+            margin=self.margin,
+            swap=self.swap,
             reduction=self.reduction,
         )
 

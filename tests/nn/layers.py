@@ -146,6 +146,8 @@ nn.HingeEmbeddingLoss(0.5); x, z.sign()
 nn.MarginRankingLoss(0.5); x, y, z.sign()
 nn.CosineEmbeddingLoss(0.1); x, y, signs
 nn.TripletMarginLoss(); x, y, z
+nn.TripletMarginWithDistanceLoss(swap=True); x, y, z
+nn.TripletMarginWithDistanceLoss(distance_function=nn.CosineSimilarity(), margin=2); x, y, z
 nn.TripletMarginLoss(2.0, 1.0, swap=True, reduction='none'); x, y, z
 nn.LazyLinear(3); x
 nn.LazyConv1d(3, 2, bias=False); sequence

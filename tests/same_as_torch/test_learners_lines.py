@@ -52,6 +52,18 @@ PROGRAMS = {
         handle = torch.ones(2, requires_grad=True).register_hook(print)
         print(isinstance(handle, torch.utils.hooks.RemovableHandle))
     """,
+    "triplets with a distance of one's own": """
+        torch.manual_seed(0)
+        a, b, c = torch.randn(3, 4, 5)
+        far = lambda x, y: 1.0 - torch.cosine_similarity(x, y)
+        print(torch.nn.TripletMarginWithDistanceLoss(distance_function=far)(a, b, c))
+        print(torch.nn.TripletMarginWithDistanceLoss(distance_function=far, reduction="none"))
+        try:
+            torch.nn.functional.triplet_margin_with_distance_loss(a, b[0], c)
+        except RuntimeError as raised:
+            print(str(raised).splitlines()[0])
+        torch.nn.TripletMarginWithDistanceLoss(margin=0)
+    """,
     "a device is named before it is used": """
         names = "cuda", "cuda:1", "mps", "cpu:0", "meta", "cpu", torch.device("cuda", 2)
         print(*[torch.device(name) for name in names], repr(torch.device("cuda", 1)))
