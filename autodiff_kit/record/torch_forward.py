@@ -242,6 +242,8 @@ class TorchRecorder(TorchTransforms):
             self._change_in_place(schema, args[0], number, (place, scope), numbers)
         elif schema.is_mutable and isinstance(args[0], list | tuple):  # all at once
             how = schema.name.removeprefix("aten::_foreach_")
+            if self._nodes and self._nodes[-1]["where"] == place.where:
+                self._nodes[-1]["text"] = ""  # a part of the call that changes these
             for tensor in args[0]:
                 self._tell_change(self._number(tensor, scope), how, tensor, place)
                 self._tell_windows(tensor, how, place)

@@ -54,6 +54,7 @@ REBUILT = {
 }
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")
+_LEFT_OUT = (None, "inf", "-inf")  # as clamp has it for the bound that it was not given
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 _NESTED = 12  # operands without names in each other that a name tells; those inside are "…"
 
@@ -336,7 +337,7 @@ class Names:
         inputs = {i["arg"]: self._plain(i) for i in record["inputs"]}
         parameters = {k: parameter(v) for k, v in record["params"].items()}
         text = decided(self._ops[str(record["op"])]["text"], tuple(sorted(parameters.items())))
-        text = without(text, frozenset(k for k, v in record["params"].items() if v is None))
+        text = without(text, frozenset(k for k, v in record["params"].items() if v in _LEFT_OUT))
         parameters.pop("target", None)  # the classes of a loss, which are many numbers
         if record["op"] in COMMUTE and self.written.order(node) == [1, 0]:
             inputs = dict(zip(inputs, reversed(inputs.values()), strict=True))

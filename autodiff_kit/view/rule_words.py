@@ -53,6 +53,7 @@ _COPIES = Worded("", "the {g}, added up over the copies")
 _DTYPE = Worded("", "the {g} with the dtype of {x}")
 _BIAS = Worded("", "the {g}, added up for each element of {bias}")
 _SCALE = Worded("", "the {g} times the normalized {x}, added up for each element of {weight}")
+_NATIVE_SCALE = Worded("", _SCALE.words.replace("{x}", "{input}"))  # as PyTorch calls it
 _NORMALIZED = "the {{g}} times {{weight}} / the standard deviation of the {rows}"
 _LESS = ", less what would move or stretch all of the {rows} alike"
 _SLOPE = Worded("", "the {g} times the slope of {op} at {x}")
@@ -81,6 +82,8 @@ WORDED: Mapping[str, Worded] = {
     "leaky_relu x": Worded("", "the {g} where {x:()} > 0, {negative_slope} of it elsewhere"),
     "prelu_kernel x": Worded("", "the {g} where {x:()} > 0, the {g} times {weight:()} elsewhere"),
     "threshold x": Worded("", "the {g} where {x:()} > {threshold}, 0 elsewhere"),
+    "clamp x below": Worded("g * (x >= min)"),
+    "clamp x above": Worded("g * (x <= max)"),
     "hardtanh x": Worded("", "the {g} where {x:()} is between {low} and {high}, 0 elsewhere"),
     "softplus x": Worded("g * sigmoid(beta * x)"),
     "softmax x": Worded("out * (g - (g * out).sum(dim, keepdim=True))"),
@@ -131,6 +134,10 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("index_fill x", "index_copy x"), _KEPT),
     **dict.fromkeys(("put y", "index_put y", "scatter source", "scatter_add source"), _WRITTEN),
     **dict.fromkeys(("copy_from y", "fill_with y"), Worded("g")),
+    "copy_slices x": Worded(
+        "", "the {g} outside of the view; inside, what the change's rule gives"
+    ),
+    "copy_slices y": Worded("", "what the change's rule gives for the {g} inside of the view"),
     **dict.fromkeys(("copy_from x", "fill_with x", "fill x", "zero x"), _OVERWRITTEN),
     # steps, whose slope is 0
     **dict.fromkeys(("sign x", "sgn x", "floor x", "ceil x", "round x", "trunc x"), _LEVEL),
@@ -164,6 +171,10 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("group_norm bias", "convolution bias"), _BIAS),
     **dict.fromkeys(("batch_norm bias True", "batch_norm bias False"), _BIAS),
     **dict.fromkeys(("batch_norm weight True", "batch_norm weight False"), _SCALE),
+    **dict.fromkeys((f"native_batch_norm bias {now}" for now in (True, False)), _BIAS),
+    **dict.fromkeys((f"native_batch_norm weight {now}" for now in (True, False)), _NATIVE_SCALE),
+    "native_batch_norm input True": Worded("", (_NORMALIZED + _LESS).format(rows="feature")),
+    "native_batch_norm input False": Worded("", _NORMALIZED.format(rows="feature")),
     "layer_norm x": Worded("", (_NORMALIZED + _LESS).format(rows="row")),
     "batch_norm x True": Worded("", (_NORMALIZED + _LESS).format(rows="feature")),
     "batch_norm x False": Worded("", _NORMALIZED.format(rows="feature")),
@@ -175,6 +186,7 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("max_pool2d x", "adaptive_max_pool2d x"), _WINDOW),
     "avg_pool2d x": Worded("", "the {g} / the size of the window for each element in it"),
 }
+_SIDES, _NO_BOUND = (("below", "max"), ("above", "min")), (None, "inf", "-inf")
 _WEIGHTS = ("weight", "pos_weight")  # of a loss: the formulas above are for those of 1
 
 
@@ -185,8 +197,10 @@ def rule_of(ops: Mapping[str, OpRecord], record: NodeRecord, arg: str) -> RuleRe
     """
     rule = ops[str(record["op"])]["rules"].get(arg.split("[")[0])
     worded = _entry(record, arg)
-    if rule is None or worded is None:
+    if worded is None:
         return rule
+    if rule is None:  # of an op that only PyTorch has
+        rule = {"text": "", "tex": "", "reads": [], "source": ""}
     if not worded.formula:
         return {**rule, "text": worded.words}
     return {**rule, "text": worded.formula, "reads": [*_names_in(worded.formula)]}
@@ -258,6 +272,8 @@ def _entry(record: NodeRecord, arg: str) -> Worded | None:
     if "reduction" in params and any(_is_weight(weight) for weight in _weights(record)):
         return None
     options = [str(params[option]) for option in ("reduction", "training") if option in params]
+    if record["op"] == "clamp":  # the bound that it was not given is infinite
+        options = [side for side, bound in _SIDES if params.get(bound) in _NO_BOUND]
     return WORDED.get(" ".join([name, *options]))
 
 

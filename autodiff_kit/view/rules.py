@@ -26,6 +26,7 @@ _ATOM = re.compile(r"\d[\d.]*(?:e[+-]\d+)?|[^\W\d][\w.]*(?:\(\))?")
 _PATH = re.compile(r"[^\W\d]\w*(?:\.\w+)*(?:'s output|\.\d+(?:\.\w+)*)")  # of a module
 _DOTTED = re.compile(r"[^\W\d][\w.]*(?:\[[^\[\]]*\])*")
 _ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
+_CLAMP = "clamp(x, min, max)"
 _NUMBER = re.compile(r"-?\d[\d.]*")
 _NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
 
@@ -168,12 +169,25 @@ def knows(text: str, names: Mapping[str, str]) -> bool:
 
 @lru_cache(maxsize=1024)
 def without(text: str, left_out: frozenset[str]) -> str:
-    """Return a call without those of its arguments that were left out, whose value is None."""
+    """Return a call without those of its arguments that were left out.
+
+    Examples
+    --------
+    >>> without("nll_loss(x, target, weight)", frozenset({"weight"}))
+    'nll_loss(x, target)'
+    >>> without("clamp(x, min, max)", frozenset({"min"}))
+    'clamp(x, max=max)'
+    """
     tree = parsed(text) if left_out else None
     if not isinstance(tree, ast.Call):
         return text
-    arguments = [a for a in tree.args if not (isinstance(a, ast.Name) and a.id in left_out)]
-    return ast.unparse(ast.Call(tree.func, arguments, tree.keywords))
+    kept = [a for a in tree.args if not (isinstance(a, ast.Name) and a.id in left_out)]
+    keywords = [*tree.keywords]
+    if text == _CLAMP and len(kept) < len(tree.args):
+        bounds = zip(("min", "max"), tree.args[1:], strict=True)
+        keywords = [ast.keyword(name, bound) for name, bound in bounds if bound in kept]
+        kept = kept[:1]
+    return ast.unparse(ast.Call(tree.func, kept, keywords))
 
 
 @lru_cache(maxsize=1024)

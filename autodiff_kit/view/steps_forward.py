@@ -31,6 +31,8 @@ from autodiff_kit.view.text import (
     line_of,
     no_saved,
     number,
+    read_by,
+    readers_of,
     saved_name,
     switched_off,
     where_made,
@@ -235,13 +237,12 @@ class ForwardSteps(Steps):
         operands |= {a: operands[a] + additions.get(n, "") for a, n in inputs.items()}
         for saved in self.names.written.saved(node):
             rules = readers.setdefault(self._saved(node, saved["name"], operands), {})
-            rules.update(dict.fromkeys(operands.get(arg, arg) for arg in saved["for"]))
-        parts = [
-            f"{what} (the rule for {listed(rules)} reads it)"
-            if len(rules) == 1
-            else f"{what} (the rules for {listed(rules)} read it)"
-            for what, rules in readers.items()
-        ]
+            rules.update(
+                dict.fromkeys(
+                    operands.get(arg, arg) for arg in readers_of(self.recording, node, saved)
+                )
+            )
+        parts = [f"{what} ({read_by(rules)})" if rules else what for what, rules in readers.items()]
         if "hook" in by:
             return f"What it saves goes through your pack hook: {listed(parts)}."
         return f" and saves {listed(parts)} for the backward pass."

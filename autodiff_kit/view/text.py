@@ -7,11 +7,11 @@ After reading you can say what the inspector shows of a node and where it comes 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from math import prod
 from unicodedata import combining, east_asian_width
 
-from autodiff_kit.record.events import Input, NodeRecord, RecordingData, ScopeRecord
+from autodiff_kit.record.events import Input, NodeRecord, RecordingData, Saved, ScopeRecord
 from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.explanation import in_sentences
@@ -23,7 +23,7 @@ from autodiff_kit.view.rules import decided, fill, is_readable, knows
 from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.values import TIMES, grid, parameter, shape_text, short, show
-from autodiff_kit.view.words import memory
+from autodiff_kit.view.words import listed, memory
 
 __all__ = [
     "PART_GRADIENT",
@@ -32,6 +32,8 @@ __all__ = [
     "fold_facts",
     "no_saved",
     "number",
+    "read_by",
+    "readers_of",
     "saved_name",
     "to_text",
 ]
@@ -210,14 +212,32 @@ def _saved(recording: RecordingData, node: int, names: Names) -> str:
         }.get(saved.get("by", ""))
         size, _, rules = lines.setdefault(what, (0, by, {}))
         lines[what] = size + saved["bytes"], by, rules
-        rules.update(dict.fromkeys(operands.get(arg, arg) for arg in saved["for"]))
+        rules.update(dict.fromkeys(operands.get(a, a) for a in readers_of(recording, node, saved)))
     if not lines:
         return no_saved(recording, node)
     return "\n".join(
-        f"{what}{by or ''}{_size(what, size) if by is None or size else ''}, because the "
-        f"rule{'s' * (len(rules) > 1)} for {' and '.join(rules)} read{'s' * (len(rules) == 1)} it"
+        f"{what}{by or ''}{_size(what, size) if by is None or size else ''}"
+        f"{f', because {read_by(rules)}' if rules else ''}"
         for what, (size, by, rules) in lines.items()
     )
+
+
+def readers_of(recording: RecordingData, node: int, saved: Saved) -> list[str]:
+    """Return the arguments whose rules are known to read something that a node has saved.
+
+    PyTorch saves more than that: a normalization that trains has its running means.
+    """
+    rules = recording["ops"][str(recording["nodes"][node]["op"])]["rules"]
+    name = saved["name"].split("[")[0]
+    is_known = any(name in rule["reads"] for rule in rules.values())
+    return saved["for"] if is_known else []
+
+
+def read_by(rules: Collection[str]) -> str:
+    """Return "the rule for w reads it"."""
+    if len(rules) == 1:
+        return f"the rule for {listed(rules)} reads it"
+    return f"the rules for {listed(rules)} read it"
 
 
 def number(source: Input) -> str:

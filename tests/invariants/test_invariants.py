@@ -33,7 +33,7 @@ OPERATORS = {
     ast.Gt: "gt", ast.Lt: "lt",
 }  # fmt: skip
 EVERYWHERE = {"promote", "expand", "to_copy", "copy_from", "contiguous", "clone", "put", "pick"}
-WORD = re.compile(r"[^\W\d]\w*")
+WORD = re.compile(r"\b[^\W\d]\w*")  # and not the e of 1e-06
 
 
 def test_there_are_two_hundred_programs() -> None:
@@ -222,7 +222,7 @@ def a_round_begins_with_its_first_step(program: Run) -> None:
             rounds += [scopes[scope]] if scopes[scope]["kind"] == "iteration" else []
             scope = scopes[scope]["parent"]
         new = [r for r in rounds if r["id"] not in begun]
-        caption = re.sub(r"^Call \d+ of \w+\. (?=Iteration)", "", frame["caption"])
+        caption = re.sub(r"^Call \d+ of [\w.]+\. (?=Iteration)", "", frame["caption"])
         assert caption.startswith("Iteration ") == bool(new), caption
         if new:
             assert caption.startswith(f"Iteration {new[0]['index'] + 1}")
