@@ -21,7 +21,7 @@ from autodiff_kit.view.words import listed
 if TYPE_CHECKING:
     from autodiff_kit.view.names import Names
 
-__all__ = ["WORDED", "decisions", "is_wide", "rule_of", "worded"]
+__all__ = ["NATIVE", "WORDED", "decisions", "is_wide", "rule_of", "worded"]
 
 
 class Worded(NamedTuple):
@@ -134,10 +134,6 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("index_fill x", "index_copy x"), _KEPT),
     **dict.fromkeys(("put y", "index_put y", "scatter source", "scatter_add source"), _WRITTEN),
     **dict.fromkeys(("copy_from y", "fill_with y"), Worded("g")),
-    "copy_slices x": Worded(
-        "", "the {g} outside of the view; inside, what the change's rule gives"
-    ),
-    "copy_slices y": Worded("", "what the change's rule gives for the {g} inside of the view"),
     **dict.fromkeys(("copy_from x", "fill_with x", "fill x", "zero x"), _OVERWRITTEN),
     # steps, whose slope is 0
     **dict.fromkeys(("sign x", "sgn x", "floor x", "ceil x", "round x", "trunc x"), _LEVEL),
@@ -171,10 +167,6 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("group_norm bias", "convolution bias"), _BIAS),
     **dict.fromkeys(("batch_norm bias True", "batch_norm bias False"), _BIAS),
     **dict.fromkeys(("batch_norm weight True", "batch_norm weight False"), _SCALE),
-    **dict.fromkeys((f"native_batch_norm bias {now}" for now in (True, False)), _BIAS),
-    **dict.fromkeys((f"native_batch_norm weight {now}" for now in (True, False)), _NATIVE_SCALE),
-    "native_batch_norm input True": Worded("", (_NORMALIZED + _LESS).format(rows="feature")),
-    "native_batch_norm input False": Worded("", _NORMALIZED.format(rows="feature")),
     "layer_norm x": Worded("", (_NORMALIZED + _LESS).format(rows="row")),
     "batch_norm x True": Worded("", (_NORMALIZED + _LESS).format(rows="feature")),
     "batch_norm x False": Worded("", _NORMALIZED.format(rows="feature")),
@@ -187,6 +179,17 @@ WORDED: Mapping[str, Worded] = {
     "avg_pool2d x": Worded("", "the {g} / the size of the window for each element in it"),
 }
 _SIDES, _NO_BOUND = (("below", "max"), ("above", "min")), (None, "inf", "-inf")
+# Of what only PyTorch has: its batch normalization, and a change of a view.
+NATIVE: Mapping[str, Worded] = {
+    **dict.fromkeys((f"native_batch_norm bias {now}" for now in (True, False)), _BIAS),
+    **dict.fromkeys((f"native_batch_norm weight {now}" for now in (True, False)), _NATIVE_SCALE),
+    "native_batch_norm input True": WORDED["batch_norm x True"],
+    "native_batch_norm input False": WORDED["batch_norm x False"],
+    "copy_slices x": Worded(
+        "", "the {g} outside of the view; inside, what the change's rule gives"
+    ),
+    "copy_slices y": Worded("", "what the change's rule gives for the {g} inside of the view"),
+}
 _WEIGHTS = ("weight", "pos_weight")  # of a loss: the formulas above are for those of 1
 
 
@@ -274,7 +277,8 @@ def _entry(record: NodeRecord, arg: str) -> Worded | None:
     options = [str(params[option]) for option in ("reduction", "training") if option in params]
     if record["op"] == "clamp":  # the bound that it was not given is infinite
         options = [side for side, bound in _SIDES if params.get(bound) in _NO_BOUND]
-    return WORDED.get(" ".join([name, *options]))
+    key = " ".join([name, *options])
+    return WORDED.get(key) or NATIVE.get(key)
 
 
 def _weights(record: NodeRecord) -> list[object]:

@@ -26,6 +26,8 @@ CASES: dict[str, tuple[str, str]] = {
     "leaky_relu x": ("F.leaky_relu(x, 0.1)", "np.where(x > 0, g, 0.1 * g)"),
     "prelu_kernel x": ("F.prelu(x, torch.tensor([0.2]))", "np.where(x > 0, g, 0.2 * g)"),
     "threshold x": ("F.threshold(x, 0.7, 0.0)", "np.where(x > 0.7, g, 0)"),
+    "clamp x below": ("x.clamp(min=-1.7)", ""),
+    "clamp x above": ("x.clamp(max=2.0)", ""),
     "hardtanh x": ("F.hardtanh(x, -1.6, 2.0)", "np.where((x > -1.6) & (x < 2.0), g, 0)"),
     "softplus x": ("F.softplus(x, beta=2)", ""),
     "softmax x": ("torch.softmax(x, 1)", ""),
