@@ -1,4 +1,4 @@
-"""``%%step``: the cell runs as always, and a Stepper stands below it."""
+"""``%%step`` and ``%%engine``: the cell runs as always, and a widget stands below it."""
 
 from __future__ import annotations
 
@@ -335,3 +335,41 @@ def test_an_error_of_the_first_operation_on_older_tensors_is_explained(shell) ->
 
 def explained(recording):
     return build(recording).frames[-1]["explanation"]
+
+
+CELL = "x = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()"
+
+
+def test_a_cell_is_performed_below_it(shell) -> None:
+    ran = run(shell, f"%%engine rec --backward --free\n{CELL}")
+
+    assert ran.result.success
+    assert ran.steppers == ["BeTheEngine(backward: x, y = x * x)"]
+    assert shell.user_ns["x"].grad.item() == 4.0
+    assert len(shell.user_ns["rec"].nodes) == 2
+
+
+def test_a_cell_that_is_too_long_to_be_performed_runs_and_says_so(shell) -> None:
+    cell = "x = torch.tensor(1.0, requires_grad=True)\nfor _ in range(90):\n    x = x * 2"
+
+    ran = run(shell, f"%%engine\n{cell}")
+
+    assert ran.result.success
+    assert "a performance has at most 60" in ran.said
+    assert ran.steppers == []
+
+
+@pytest.mark.parametrize("options", ["--fast", "--free --exam", "--help me"])
+def test_unknown_options_of_the_engine_are_refused_before_anything_runs(shell, options) -> None:
+    ran = run(shell, f"%%engine {options}\nz = 1")
+
+    assert not ran.result.success
+    assert "More: %%engine --help" in ran.said
+    assert "z" not in shell.user_ns
+
+
+def test_the_help_of_the_engine_is_shown_and_nothing_runs(shell) -> None:
+    ran = run(shell, "%%engine --help")
+
+    assert "ask you to perform it step by step" in ran.said
+    assert ran.result.success

@@ -189,7 +189,7 @@ def _other_input(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterat
                 return unbroadcast(replay.rule(node["id"], other, point), own_shape)
 
             text = (
-                f"You multiplied by `{own}` itself. The slope of a product is the *other* factor: "
+                f"You multiplied by `{own}` itself. The slope of a product is the other factor: "
                 f"where `{own}` changes, `{asked.name}` changes `{name}` times as much."
             )
             marks = _edge(asked, "wrong", f"the factor is {name}")

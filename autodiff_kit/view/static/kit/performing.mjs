@@ -301,6 +301,7 @@ function performer(root, payload, host) {
   /** Stand where the list of what was done has led. */
   function replay(log) {
     walk = walkOf(script, () => isExam);
+    [shown, exam, chosen] = [new Set(), [], new Set()];
     for (const [what, response, wasExam] of log) {
       if (!walk.task) break;
       if (what === "answer") {
@@ -328,6 +329,11 @@ function performer(root, payload, host) {
       show();
     },
     focus: () => question.focus(),
+    stand() {
+      replay(host.log());
+      question.say("");
+      show();
+    },
     tell: (words) => words && question.say("noted", words),
     remove() {
       sizes.disconnect();
@@ -356,6 +362,11 @@ function render({ model, el }) {
     model.set(name, value);
     model.save_changes();
   };
+  let own = null; // the list of answers as this view has left it
+  const keep = (log) => {
+    own = log;
+    set("log", log);
+  };
   async function load() {
     view?.remove();
     view = null;
@@ -366,8 +377,11 @@ function render({ model, el }) {
         level: () => model.get("level"),
         setLevel: (name) => set("level", name),
         log: () => model.get("log") ?? [],
-        note: (entry) => set("log", [...(model.get("log") ?? []), entry]),
-        restart: () => set("log", []),
+        note: (entry) => keep([...(model.get("log") ?? []), entry]),
+        restart() {
+          keep([]);
+          set("result", {});
+        },
         finish: (result) => set("result", result),
         focus: (pane) => pane.focus(),
       });
@@ -381,16 +395,19 @@ function render({ model, el }) {
     }
   }
   const changed = () => view?.setLevel(model.get("level"));
+  const moved = () => model.get("log") === own || view?.stand(); // another view of it was answered, or Python
   const noted = () => view?.tell(model.get("note"));
   model.on("change:payload", load);
   model.on("change:level", changed);
   model.on("change:note", noted);
+  model.on("change:log", moved);
   load();
   return () => {
     isGone = true;
     model.off("change:payload", load);
     model.off("change:level", changed);
     model.off("change:note", noted);
+    model.off("change:log", moved);
     view?.remove();
     endKeys();
     root.remove();
