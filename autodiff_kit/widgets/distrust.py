@@ -163,7 +163,8 @@ def _cause(effects: Sequence[str], draws: bool, must: bool = False) -> str:
         causes.append(f"changes {listed(effects)}")
     if causes:
         return f" It {' and '.join(causes)}."
-    return " Something besides its arguments decides, such as the time or a file." * must
+    cannot_be_seen = "the time, a file or a random generator made inside"
+    return f" Something besides its arguments decides, such as {cannot_be_seen}." * must
 
 
 def _pair(one: Any, two: Any) -> str:

@@ -233,7 +233,7 @@ def test_a_generator_that_is_drawn_from_is_named_where_it_comes_from() -> None:
 
         assert "a different result each time" in text
         assert "It changes the default value of g." in text
-        assert "the time or a file" not in text
+        assert "Something besides its arguments" not in text
     lab = ControlFlow(lambda x, g: x * torch.rand((), generator=g), x=2.0, g=torch.Generator())
     assert "It changes its argument g." in told(lab)
 
@@ -252,6 +252,12 @@ def test_nothing_is_advised_against_that_was_not_written() -> None:
     assert lab.message.endswith("-> Give it a float, which becomes a tensor: x=2.0.")
     lab = ControlFlow(lambda x: x + x, x=2)
     assert lab.message.endswith("-> Give it a float, which becomes a tensor: x=2.0, and not x=2.")
+
+
+def test_a_generator_that_is_made_inside_may_be_what_decides() -> None:
+    text = told(ControlFlow(lambda x: x * np.random.default_rng().random(), x=2.0))
+
+    assert "such as the time, a file or a random generator made inside." in text
 
 
 def test_a_list_by_default_is_what_the_function_computes_with() -> None:
