@@ -163,7 +163,9 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = N
     is_wide = rows < matrix.shape[1]
     q, r = np.linalg.qr(matrix._array.T if is_wide else matrix._array)
     q = q * np.sign(np.diagonal(r))  # no direction is more likely than others
-    return _overwrite(tensor, gain * (q.T if is_wide else q))
+    _overwrite(tensor, q.T if is_wide else q)
+    with no_grad():
+        return tensor.mul_(gain)
 
 
 def sparse_(

@@ -64,6 +64,10 @@ PROGRAMS = {
             print(str(raised).splitlines()[0])
         torch.nn.TripletMarginWithDistanceLoss(margin=0)
     """,
+    "an orthogonal matrix is written twice": """
+        w = torch.nn.Parameter(torch.empty(2, 3))
+        print(torch.nn.init.orthogonal_(w, gain=2.0) is w, w._version, (w @ w.T).detach().round())
+    """,
     "a device is named before it is used": """
         names = "cuda", "cuda:1", "mps", "cpu:0", "meta", "cpu", torch.device("cuda", 2)
         print(*[torch.device(name) for name in names], repr(torch.device("cuda", 1)))
