@@ -87,7 +87,7 @@ def run_new_cell(page: Any, code: str) -> str:
 
 def test_an_exercise_is_handed_in_from_the_tab(page: Any) -> None:
     page.evaluate(f"{NOTEBOOK}.context.save()")
-    code = "from autodiff_kit.grading import check, status, submit\n"
+    code = "from autodiff_kit.grading import status, submit\n"
     refusal = run_new_cell(page, code + 'submit("04.accumulate")')
     assert 'submit("04.accumulate", yes=True)' in refusal
 
@@ -97,7 +97,8 @@ def test_an_exercise_is_handed_in_from_the_tab(page: Any) -> None:
 
 
 def test_an_exercise_is_checked_in_the_tab(page: Any) -> None:
-    code = 'def backward(root): pass\nprint(check("04.accumulate"))'
+    code = "from autodiff_kit.grading import check\ndef backward(root): pass\n"
+    code += 'print(check("04.accumulate"))'
 
     assert "04.accumulate: 0 of 10 points with the inputs drawn now" in run_new_cell(page, code)
 
