@@ -230,6 +230,18 @@ def test_a_chosen_scope_is_folded_even_if_the_graph_is_small():
     assert round_ == ["iteration 2 of for i in range(5)"]
 
 
+def test_rounds_between_the_first_and_the_last_are_one_box_from_four_rounds_on():
+    three, four = (outline(recordings.loop(n), fold=[1]) for n in (3, 4))
+
+    # what is folded of three is each round alone
+    assert [b.heading for b in three.boxes if b.kind == "fold"] == [
+        f"iteration {k} of for i in range(3)" for k in (1, 2, 3)
+    ]
+    assert [b.heading for b in four.boxes if b.kind == "fold"] == [
+        "iterations 2 to 3 of for i in range(4)"
+    ]
+
+
 def test_a_chosen_scope_swallows_chosen_scopes_inside_it():
     drawn = outline(recordings.loop(5), fold=[3, 1])
 

@@ -142,6 +142,8 @@ def after(x: Any) -> Any:
             ["Autograd's second derivative is 1, and that of the curve is 0"],
         ),
         (lambda x: x * 1.0 if x != 0 else 0 * x, 0.0, ["has the slope 1 here. Autograd gives 0"]),
+        (lambda x: x**2 / 4, 1.0, ["The second derivative is 0.5: the curve bends up."]),
+        (lambda x: 3 - x**2 / 4, 1.0, ["The second derivative is -0.5: the curve bends down."]),
         (lambda x: x**3, 0.0, ["is level here. The second derivative is 0."]),
         (lambda x: x**4, 0.0, ["is level here. The second derivative is 0."]),
         (
