@@ -64,7 +64,7 @@ def run_backward(
     mode.grad_enabled, before = create_graph, mode.grad_enabled
     warnings = quiet.begin()
     try:
-        return form_of(*switches)(roots, retain_graph, **switches)
+        return (observer or Observer()).carries(form_of(*switches), roots, retain_graph, **switches)
     finally:
         quiet.end(warnings)
         mode.grad_enabled = before

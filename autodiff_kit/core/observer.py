@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from autodiff_kit.core.mode import local
@@ -29,6 +30,14 @@ class Observer:
 
     def created(self, tensor: Any) -> None:
         """Note that a factory (``tensor``, ``zeros``, ``randn`` ...) has made a tensor."""
+
+    def runs(self, function: Callable[..., Any], *inputs: Any, **params: Any) -> Any:
+        """Run ``function``, which applies an op and then tells all observers of it."""
+        return function(*inputs, **params)
+
+    def carries(self, function: Callable[..., Any], *given: Any, **switches: Any) -> Any:
+        """Run ``function``, which carries gradients back from the roots ``given[0]``."""
+        return function(*given, **switches)
 
     def applied(
         self, op: Op, inputs: Sequence[Any], params: Params, out: Any, node: Node | None
@@ -123,9 +132,18 @@ class Both(Observer):
 
     def __init__(self, first: Observer, second: Observer) -> None:
         for name in vars(Observer):
-            if not name.startswith("_"):
+            if not name.startswith("_") and name not in ("runs", "carries"):
                 setattr(self, name, _in_turn(getattr(first, name), getattr(second, name)))
+        self._first, self._second = first, second
         self.unpacking = lambda packed: _both(first.unpacking(packed), second.unpacking(packed))  # type: ignore[method-assign]
+
+    def runs(self, function: Callable[..., Any], *inputs: Any, **params: Any) -> Any:
+        """Let the first one run it by way of the second."""
+        return self._first.runs(self._second.runs, function, *inputs, **params)
+
+    def carries(self, function: Callable[..., Any], *given: Any, **switches: Any) -> Any:
+        """Let the first one run it by way of the second."""
+        return self._first.carries(partial(self._second.carries, function), *given, **switches)
 
 
 def _both(first: Observer | None, second: Observer | None) -> Observer | None:

@@ -35,6 +35,7 @@ def {name}(x{params}{others}):
     {refused}
     if not isinstance(x, Tensor):  # a rule at work on arrays
         return forward(x{given}) if isinstance(x, ARRAYS) else {general}
+    {watched}
     a, edge0 = {memory}, {edge0}
     if {odd}a.dtype is not float32 and a.dtype is not float64:
         return {general}
@@ -44,6 +45,7 @@ def {name}(x, y{params}):
     if not isinstance(x, Tensor):
         rule_at_work = isinstance(x, ARRAYS) and not isinstance(y, Tensor)
         return forward(x, y{given}) if rule_at_work else {general}
+    {watched}
     a, edge0 = x._array, {edge0}
     if isinstance(y, Tensor):
         b = operand = y._array
@@ -73,6 +75,7 @@ MORE_INPUTS = """
 def {name}({names}{params}):
     if not ({all_tensors}):
         return {general}
+    {watched}
     {unpack}
     dtype = a.dtype
     if {different} or (dtype is not float32 and dtype is not float64):
@@ -82,8 +85,10 @@ def {name}({names}{params}):
 # Inputs that lie in different orders: the general way knows what comes of it.
 MIXED = "if {wide} and not ({plain}): return {general}"
 ROWS = "if result.ndim > 1 and not result.flags.c_contiguous: result = result.copy()"
+# An observer runs what is made of the same text, with a line more at its end.
+WATCHED = """mode = local.mode
+    if mode.observer is not None: return mode.observer.runs(watched, {names}{given})"""
 RESULT = """
-    mode = local.mode
     try:
         {results} = mode.quietly(forward, {operands}{given})
     except ValueError:
@@ -119,9 +124,7 @@ SAVED = """
 END = """
     if mode.inference: out._changes = INFERENCE
     {view}
-    if mode.observer is not None:
-        mode.observer.applied(row, {inputs}, dict({given}), out, out._node)
-        {returned}
+    {told}
     return {outputs}
 """
 
@@ -209,13 +212,26 @@ def _at_first(*inputs: Any, **params: Any) -> Any:
 
 def _compile_for(row: Op) -> Callable[..., Any]:
     """Give the function of an op the code that applies it, and return the function."""
+    function: Any = row.function
+    names = {"row": row, "compile_for": _compile_watched}
+    function.__globals__["watched"] = FunctionType(_at_first.__code__, names, row.name)
+    return _compile(function, row, text_of(row), row.name)
+
+
+def _compile_watched(row: Op) -> Callable[..., Any]:
+    """Do so for the function that observers run."""
+    function: Any = row.function
+    function = function.__globals__["watched"]
+    return _compile(function, row, text_of(row, is_watched=True), f"{row.name}_watched")
+
+
+def _compile(function: Any, row: Op, text: str, name: str) -> Callable[..., Any]:
     import linecache
 
     from autodiff_kit.ops.messages import shape_message, surplus
 
-    text, file = text_of(row), f"{__file__[:-3]}_{row.name}.py"
+    file = f"{__file__[:-3]}_{name}.py"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
-    function: Any = row.function
     names = {**_NAMES, "row": row, "forward": forward_of(row), "Tensor": type(wrap(None))}
     function.__globals__.update(names, apply=_plain(), shape_message=shape_message, surplus=surplus)
     namespace: Namespace = {}
@@ -223,16 +239,19 @@ def _compile_for(row: Op) -> Callable[..., Any]:
     function.__kwdefaults__ = row.defaults
     function.__code__ = namespace[row.name].__code__
     namespace.clear()  # it and the function in it would wait for the garbage collector
-    return row.function
+    result: Callable[..., Any] = function
+    return result
 
 
-def text_of(row: Op) -> str:
+def text_of(row: Op, *, is_watched: bool = False) -> str:
     """Return the text of the function that applies ``row`` to floats of one dtype.
 
     Parameters
     ----------
     row : Op
         Not variadic, and with all its rules.
+    is_watched : bool, default False
+        Of the function that an observer runs: it tells the observer what it has done.
     """
     count = len(row.inputs)
     names, arrays, edges = "xyzuv"[:count], "abcde"[:count], [f"edge{i}" for i in range(count)]
@@ -252,6 +271,7 @@ def text_of(row: Op) -> str:
         texts[f"{row.inputs[1]}_shape"] = "getattr(b, 'shape', ())"
         texts[f"{row.inputs[1]}_dtype"] = "getattr(b, 'dtype', None)"
     inputs = f"({', '.join(names)},)"
+    given = f"{{{', '.join(f'{name!r}: {name}' for name in row.params)}}}"
     holes = {
         "all_tensors": " and ".join(tensors_),
         "arrays": ", ".join(arrays),
@@ -276,7 +296,7 @@ def text_of(row: Op) -> str:
         "out": _if_read("out", "result", row),
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
         "results": ", ".join(("result", *row.by_products)),
-        "returned": "; ".join(f"mode.observer.returned(out, {n})" for n in row.by_products),
+        "told": f"mode.observer.applied(row, {inputs}, {given}, out, out._node)",
         "rest": "".join(f"{texts[name]}, " for name in row.rest),
         "edge0": nodes[0],
         "edge_of_y": nodes[min(1, count - 1)],
@@ -291,6 +311,15 @@ def text_of(row: Op) -> str:
             general=holes["general"],
             plain=" and ".join(f"{array}.flags.c_contiguous" for array in arrays),
             wide=" and ".join(f"{array}.ndim > 1" for array in arrays[:2]),
+        )
+    holes["watched"] = "mode = local.mode"
+    if is_watched:
+        calls = (holes["told"], *(f"mode.observer.returned(out, {n})" for n in row.by_products))
+        holes["told"] = "; ".join(calls)
+    else:
+        holes["told"], holes["watched"] = (
+            "",
+            WATCHED.format(names=holes["names"], given=holes["given"]),
         )
     text = (ONE_INPUT, TWO_INPUTS, MORE_INPUTS)[min(count, 3) - 1] + RESULT
     if row.rules:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.record.events import Modified, Params, Value
-from autodiff_kit.record.notes import Notes, nothing
+from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.notes import Notes
 from autodiff_kit.record.source import Place
 
 __all__ = ["Changes", "is_same", "settings_of"]

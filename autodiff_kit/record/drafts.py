@@ -16,11 +16,15 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import Op
 from autodiff_kit.record.entries import entry_of
 from autodiff_kit.record.events import Saved
+from autodiff_kit.record.ledger import Nodes
 from autodiff_kit.record.memory import arrays_in, parameters_of
 from autodiff_kit.record.source import Place
 
-__all__ = ["Draft"]
+__all__ = ["GIVEN_NUMBERS", "OVERWRITING", "Draft"]
 
+OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
+# Of what the learner gave as a number here, the kit makes a tensor: `x[x > 3] = 0.`, `x[0] = 7.`.
+GIVEN_NUMBERS = (*OVERWRITING, "fill_with", "index_put", "put")
 _SLOTS = ("x", "y", "out")  # of a node, for what it saves
 
 
@@ -33,17 +37,29 @@ class Draft:
         What the op calls its inputs.
     entry : dict
         To be copied and completed.
+    number : int
+        By which the notes know it.
     is_lasting : bool
         Whether it serves the next entry, too; not where there is any number of inputs.
+    is_plain : bool
+        Whether it does, and the op does nothing that is noted in another way.
     saves : bool
         Whether the node saves anything.
     """
 
-    __slots__ = ("_kept", "_only", "_saved", "args", "entry", "is_lasting", "saves")
+    __slots__ = (
+        *("_kept", "_nodes", "_only", "_saved"),
+        *("args", "entry", "is_lasting", "is_plain", "number", "saves"),
+    )
 
-    def __init__(self, op: Op, node: Node | None, place: Place, text: str, count: int) -> None:
+    def __init__(
+        self, op: Op, node: Node | None, place: Place, text: str, count: int, nodes: Nodes
+    ) -> None:
         self.entry = entry_of("op", text, None if node is None else op.node_name, place.where)
-        self.is_lasting = count <= 2 and not op.is_variadic  # else its key does not tell all of it
+        self._nodes, self.number = nodes, nodes.template(self)
+        self.is_lasting = not op.is_variadic  # else its key does not tell all of it
+        is_odd = op.name in (*GIVEN_NUMBERS, "pick", "promote")
+        self.is_plain = self.is_lasting and not is_odd and place.is_plain
         self.entry["op"] = op.name
         self.entry["recorded"] = self.entry["requires_grad"] = node is not None
         self.args: Sequence[str] = op.inputs
@@ -52,7 +68,7 @@ class Draft:
         # What the node saves: the name, the inputs whose rules read it, the slot of the node, or
         # the place of a parameter, such as the indices that a gradient is put back to.
         self._kept: list[tuple[str, list[str], str | int]] = []
-        self._saved: dict[Any, list[Saved]] = {}  # by the bytes of each
+        self._saved: dict[Any, int] = {}  # by the bytes of each, the number that they have
         self._only = ""  # the slot of the node, if it keeps nothing else
         if node is not None:
             slots = dict(zip(("out", *op.inputs[:2]), ("out", "x", "y"), strict=False))
@@ -69,16 +85,16 @@ class Draft:
         if len(self._kept) == 1 and (slot := self._kept[0][2]) in _SLOTS:
             self._only = str(slot)
 
-    def saved(self, node: Node) -> list[Saved]:
-        """Return what a node saves; equal answers are one object, as loops give thousands.
+    def saved(self, node: Node) -> int:
+        """Return by which number the notes know what a node saves; 0 for nothing.
 
         Of several outputs, the node is that of all.
         """
         # Asking the node for names takes four times as long.
         if self._only and (value := getattr(node, self._only)) is not None:
             key = 0 if type(value) is float else getattr(value, "nbytes", 0)
-            entries = self._saved.get(key)
-            return self._entries(key, [key]) if entries is None else entries
+            number = self._saved.get(key)
+            return self._entries(key, [key]) if number is None else number
         counted: list[Any] = []  # `x * x` saves one array, for both rules; so does `x.t() @ x`
         sizes: list[int | None] = []
         for name, _, slot in self._kept:
@@ -90,17 +106,18 @@ class Draft:
             else:  # the first one, which nearly always is the only one
                 counted.append(value)
                 sizes.append(getattr(value, "nbytes", 0))
-        entries = self._saved.get(tuple(sizes))
-        return self._entries(tuple(sizes), sizes) if entries is None else entries
+        number = self._saved.get(tuple(sizes))
+        return self._entries(tuple(sizes), sizes) if number is None else number
 
-    def _entries(self, key: Any, sizes: Sequence[int | None]) -> list[Saved]:
+    def _entries(self, key: Any, sizes: Sequence[int | None]) -> int:
         """Note what is saved if it takes so many bytes; of None, nothing is."""
-        entries = self._saved[key] = [
+        entries: list[Saved] = [
             {"name": name, "for": readers, "bytes": size}
             for (name, readers, _), size in zip(self._kept, sizes, strict=True)
             if size is not None
         ]
-        return entries
+        number = self._saved[key] = self._nodes.keep(entries) if entries else 0
+        return number
 
     def _size(self, node: Node, name: str, slot: str | int, counted: list[Any]) -> int | None:
         """Return the bytes of one thing that are not counted yet; None for no tensor."""

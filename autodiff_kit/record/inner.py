@@ -12,16 +12,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
 
-from autodiff_kit.record.events import Event, NodeRecord, ScopeRecord
+from autodiff_kit.record.events import ScopeRecord
+from autodiff_kit.record.ledger import Events, Nodes
 
 __all__ = ["function_of", "mark_inner"]
 
 _LONG = 40  # characters
 
 
-def mark_inner(
-    nodes: Sequence[NodeRecord], events: Sequence[Event], scopes: Sequence[ScopeRecord]
-) -> list[int]:
+def mark_inner(nodes: Nodes, events: Events, scopes: Sequence[ScopeRecord]) -> list[int]:
     """Take the text of an expression from what is not its result yet; return those nodes.
 
     A function that is called there, or a backward pass that runs there, comes after them.
@@ -30,32 +29,37 @@ def mark_inner(
     for scope in scopes:
         if scope["kind"] == "call" and scope["parent"] is not None and scope["where"]:
             calls.setdefault((scope["parent"], tuple(scope["where"])), []).append(scope["id"])
-    if not calls:
+    around = {parent for parent, _ in calls}
+    if not any(scope in around for scope in nodes.scopes()):
         return []
+    places = [*nodes.places()]
     latest = dict.fromkeys(range(len(scopes)), -1)  # by scope, the last event that is in it
     at: dict[int, int] = {}  # by node
     pass_scope = 0
-    for position, event in enumerate(events):
-        if event["kind"] in ("op", "leaf"):
-            at[event["node"]] = position
-            latest[nodes[event["node"]]["scope"]] = position
-        elif event["kind"] == "backward":
+    for position, event in enumerate(events.notes()):
+        kind = event["kind"] if type(event) is dict else ""
+        if type(event) is int or kind in ("op", "leaf"):
+            number = event if type(event) is int else event["node"]
+            at[number] = position
+            latest[places[number][0]] = position
+        elif kind == "backward":
             pass_scope = event["scope"]
             latest[pass_scope] = position
-        elif event["kind"] == "finish":
+        elif kind == "finish":
             latest[pass_scope] = position
     for scope in reversed(scopes):
         if scope["parent"] is not None:
             latest[scope["parent"]] = max(latest[scope["parent"]], latest[scope["id"]])
     inner: list[int] = []
     texts: dict[tuple[int, tuple[int | None, ...]], str] = {}
-    for node in nodes:
-        place = node["scope"], tuple(node["where"] or ())
-        text = texts[place] = node["text"] or texts.get(place, "")
-        is_early = (at.get(node["id"], -1) < latest[scope] for scope in calls.get(place, ()))
+    for number, (scope_, where, text) in enumerate(places):
+        place = scope_, tuple(where or ())
+        text = texts[place] = text or texts.get(place, "")
+        is_early = (at.get(number, -1) < latest[scope] for scope in calls.get(place, ()))
         if text and any(is_early):
+            node = nodes[number]
             node["inside"], node["text"] = function_of(text) or text, ""
-            inner.append(node["id"])
+            inner.append(number)
     return inner
 
 

@@ -6,20 +6,27 @@ After reading this file you know how the engine's steps become the events of a r
 
 from __future__ import annotations
 
+import sys
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
 
 from autodiff_kit.core.hooks import Gradients
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Observer
+from autodiff_kit.core.op import ACCUMULATE, OPS
 from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.record import rounds
+from autodiff_kit.record.guard import guarded, nothing
 from autodiff_kit.record.kit_notes import KitNotes
-from autodiff_kit.record.notes import guarded, nothing
+from autodiff_kit.record.ledger import CONTRIBUTION, RELEASE, VISIT
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["KitBackward"]
+
+
+gettrace, settrace, tracer = sys.gettrace, sys.settrace, rounds.tracer
 
 
 class KitBackward(KitNotes, Observer):
@@ -29,6 +36,16 @@ class KitBackward(KitNotes, Observer):
         super().__init__(limit, base)
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
         self._seeds: list[Any] = []  # what create_graph begins with, weakly
+
+    def carries(self, function: Callable[..., Any], *given: Any, **switches: Any) -> Any:
+        """Run a backward pass; where no code of the learner's runs in it, it need not be traced."""
+        if gettrace() is not tracer or not _is_plain(given[0]):
+            return function(*given, **switches)
+        settrace(None)
+        try:
+            return function(*given, **switches)
+        finally:
+            settrace(tracer)
 
     @guarded
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
@@ -47,7 +64,8 @@ class KitBackward(KitNotes, Observer):
         if isinstance(node, Nowhere):
             return
         if not isinstance(g, Gradients):
-            self._visit(node, self._node(node), g)
+            number = self._numbers.get(node.number)
+            self._visit(node, self._node(node) if number is None else number, g)
             return
         outputs = self._outputs.get(node.number, {})
         for index in sorted(outputs.keys() & g.keys()):
@@ -59,10 +77,12 @@ class KitBackward(KitNotes, Observer):
         if isinstance(node, AccumulateGrad):
             grad = node.variable._grad
             self._grads[number] = None if grad is None else self._value(grad)
-        value = self._value(g)
-        self._events.append({"kind": "visit", "node": number, "g": value})
-        retainer = (nothing if node.hooks is None else node.hooks.retain.get(index, nothing))()
+        self._events.append((VISIT, number, self._noted(g)))
+        if node.hooks is None:
+            return
+        retainer = node.hooks.retain.get(index, nothing)()
         if retainer is not None and retainer._grad is not None:
+            value = self._value(g)
             before, now = self._retained.get(number), self._value(retainer._grad)
             self._retained[number] = now
             self._tell_accumulation(number, value, before, now, retainer._grad)
@@ -72,19 +92,20 @@ class KitBackward(KitNotes, Observer):
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         """Note what a rule has passed on, before and after broadcasting was undone."""
-        op = node.op
+        op, numbers, noted = node.op, self._numbers, self._noted
         if isinstance(edge, Nowhere):
             return
+        number, to = numbers.get(node.number), numbers.get(edge.number)
         self._events.append(
-            {
-                "kind": "contribution",
-                "node": self._node(node),
-                "arg": f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
-                "to": self._node(edge),
-                "before": None if before.shape == after.shape else self._value(before),
-                "after": self._value(after),
-                "total": None if total is after else self._value(total),
-            }
+            (
+                CONTRIBUTION,
+                self._node(node) if number is None else number,
+                f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
+                self._node(edge) if to is None else to,
+                None if before.shape == after.shape else noted(before),
+                noted(after),
+                None if total is after else noted(total),
+            )
         )
 
     @guarded
@@ -103,12 +124,13 @@ class KitBackward(KitNotes, Observer):
     @guarded
     def released(self, node: Node) -> None:
         """Note that what a node had saved is gone."""
-        outputs = self._outputs.get(node.number)
-        number = min(outputs.values()) if outputs else self._node(node)
-        saved = self._nodes[number]["saved"]
+        outputs, number = self._outputs.get(node.number), self._numbers.get(node.number)
+        if outputs or number is None:
+            number = min(outputs.values()) if outputs else self._node(node)
+        saved = self._nodes.saved(number)
         if saved:
-            size = sum(entry["bytes"] for entry in saved)
-            self._events.append({"kind": "release", "node": number, "bytes": size})
+            size = saved[0]["bytes"] if len(saved) == 1 else sum([one["bytes"] for one in saved])
+            self._events.append((RELEASE, number, size))
 
     @guarded
     def backward_finished(self) -> None:
@@ -123,3 +145,19 @@ class KitBackward(KitNotes, Observer):
         """Note what ``autograd.grad`` returns."""
         place, scope, _ = self._where()
         self._note_results(inputs, gradients, (place, scope))
+
+
+def _is_plain(roots: Sequence[tuple[Node, Any]]) -> bool:
+    """Return whether a graph consists of the kit's own ops, and has no hooks."""
+    waiting = [node for node, _ in roots]
+    known = set(waiting)
+    while waiting:
+        node = waiting.pop()
+        op = node.op
+        if node.hooks is not None or (op is not ACCUMULATE and op is not OPS.get(op.name)):
+            return False
+        for edge in (node.edge0, node.edge1, *node.more):
+            if edge is not None and edge not in known:
+                known.add(edge)
+                waiting.append(edge)
+    return True

@@ -20,7 +20,8 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.view_nodes import DEFAULT, Nowhere
 from autodiff_kit.record.entries import UNSEEN
 from autodiff_kit.record.events import Packer, Saved, Value
-from autodiff_kit.record.notes import SecondRun, nothing
+from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.notes import SecondRun
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.windows import Windows
 from autodiff_kit.tensor import Tensor
@@ -184,6 +185,10 @@ class KitNotes(Windows):
                 one = {**one, "bytes": size, "by": by}
             saved.append(one)
         entry["saved"] = saved
+
+    def _noted(self, tensor: Any) -> Any:
+        """Return what a tensor, or an array, holds now, as ``Values.note`` has it."""
+        return self._values.note(getattr(tensor, "_array", tensor))
 
     def _value(self, tensor: Any) -> Value:
         return self._values.of(getattr(tensor, "_array", tensor))

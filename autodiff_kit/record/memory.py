@@ -23,7 +23,8 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
 from autodiff_kit.record.events import Params
-from autodiff_kit.record.notes import SecondRun, nothing
+from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.notes import SecondRun
 from autodiff_kit.tensor import Tensor
 
 __all__ = [

@@ -24,7 +24,7 @@ from autodiff_kit.record.rounds import Variables
 from autodiff_kit.record.scopes import Scopes, look, look_up
 from autodiff_kit.record.source import Place, Sources
 
-__all__ = ["Find", "Names", "held_by"]
+__all__ = ["Find", "Names", "held_by", "note_variables"]
 
 Find = Callable[[Any], int | None]  # the number of a tensor
 _PARTS = ("unbind", "split", "split_with_sizes")
@@ -57,6 +57,10 @@ class Names(dict[int, str]):
 
         If that is not what was assigned, ``settle`` finds out as soon as it is.
         """
+        if place.scope != scope and place.name is not None and place.is_plain:
+            place.scope, place.number = scope, number  # as nearly always
+            self[number] = place.name
+            return
         frame = None
         if place.name is None:
             target = self._scopes.returns_to()
@@ -117,18 +121,17 @@ class Names(dict[int, str]):
         self,
         place: Place,
         inputs: Sequence[Any],
-        sources: Iterable[Input],
         find: Find,
         frame: FrameType | None,
-    ) -> None:
+    ) -> dict[int, list[str]]:
         """Name what has no name yet by what the learner writes for it here: ``params[0]``.
 
-        What has another name, or none, is noted with the variable that holds it here.
+        Of what has another name, or none, return the variables that hold it here.
         """
         texts = place.operands
-        if frame is None or not any(texts):
-            return
         variables: dict[int, list[str]] = {}
+        if frame is None or not any(texts):
+            return variables
         numbers = [find(x) if isinstance(x, self._kind) else None for x in inputs]
         nameless = [n is not None and n not in self for n in numbers]
         is_spread = place.calls_back or len(inputs) > len(texts)  # an operand is a list of them
@@ -138,7 +141,7 @@ class Names(dict[int, str]):
             is_twice = len(set(names)) < len(names)  # `h * w`, after `h = w`
             is_clear = all(name in texts for name in names) and not is_twice
             if is_clear or not ((any(nameless) and rest) or any(map(_can_change, rest))):
-                return  # such as the inner product of x * 2 + b: nothing is written for it
+                return variables  # as of x * 2 in x * 2 + b: nothing is written for it
         known, values = held_by(texts, frame)
         for tensor, number in zip(inputs, numbers, strict=True):
             if number is None:
@@ -169,10 +172,7 @@ class Names(dict[int, str]):
                     variables[number] = [text]
             elif text and (is_leaf or node["op"] == "unbind"):  # params[i] is called params[0]
                 self[number] = _place(text, known)
-        for source in sources:
-            if "node" in source and source["node"] in variables:
-                held = variables[source["node"]]
-                source["variable"] = held[0] if len(held) == 1 else held.pop(0)
+        return variables
 
     def as_written(
         self, place: Place, tensors: Sequence[Any], frame: FrameType | None
@@ -238,35 +238,11 @@ class Names(dict[int, str]):
                 if node["op"] in _PARTS if node["kind"] == "op" else node["requires_grad"]:
                     self.setdefault(number, f"{owner}[{_key(at)}]")
 
-    def write(self) -> None:
-        """Tell the nodes their names; those given several times get numbers.
-
-        ``h1``, ``h2`` for ``h``; and ``x2_1``, ``x2_2`` for ``x2``.
-        """
+    def name_gradients(self) -> None:
+        """Name what is in a .grad and has a graph: ``w.grad``."""
         for number, leaf in self.gradients.items():
             if leaf in self:
                 self.setdefault(number, f"{self[leaf]}.grad")
-        by_name: dict[str, list[int]] = {}
-        for number, name in sorted(self.items()):
-            if number < len(self._nodes):
-                by_name.setdefault(name, []).append(number)
-        for name, numbers in by_name.items():
-            # Which one is there then is told step by step.
-            if name.endswith((".grad", ".data", "]")):
-                for number in numbers:
-                    self._nodes[number]["name"] = name
-                continue
-            if len(numbers) == 1:
-                self._nodes[numbers[-1]]["name"] = name
-                continue
-            count = 0
-            for number in numbers:
-                numbered = name
-                while numbered in by_name:
-                    count += 1  # a number that makes a name the learner has is left out
-                    numbered = f"{name}_{count}" if name[-1].isdigit() else f"{name}{count}"
-                self._nodes[number]["name"] = numbered
-                self._nodes[number]["variable"] = name
 
     def called(self, sources: Sources) -> str:
         """Return what the learner calls at the present place: ``dropout`` of ``dropout(x)``."""
@@ -312,6 +288,14 @@ class Names(dict[int, str]):
         if owner is not None:
             self[number], self._nodes[number]["part"] = owner
         return owner is not None
+
+
+def note_variables(sources: Iterable[Input], variables: dict[int, list[str]]) -> None:
+    """Note of the inputs of an op which variables hold them there."""
+    for source in sources if variables else ():
+        if "node" in source and source["node"] in variables:
+            held = variables[source["node"]]
+            source["variable"] = held[0] if len(held) == 1 else held.pop(0)
 
 
 def held_by(texts: Sequence[str], frame: FrameType) -> tuple[Variables, Variables]:

@@ -10,14 +10,15 @@ from __future__ import annotations
 import sys
 import weakref
 from collections.abc import Callable, Sequence
-from functools import wraps
 from types import FrameType
 from typing import Any, Protocol, runtime_checkable
 
 from autodiff_kit.record import rounds
 from autodiff_kit.record.entries import RETURNED, entry_of
 from autodiff_kit.record.events import ErrorRecord, Result, Value
+from autodiff_kit.record.guard import AtWork, failure, nothing
 from autodiff_kit.record.inner import mark_inner
+from autodiff_kit.record.ledger import Events, Nodes
 from autodiff_kit.record.names import Names
 from autodiff_kit.record.operands import operands_at
 from autodiff_kit.record.owners import Owners
@@ -27,12 +28,7 @@ from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import Values
 
-__all__ = ["GIVEN_NUMBERS", "OVERWRITING", "Notes", "SecondRun"]
-__all__ += ["guarded", "learners_frame", "nothing"]
-
-OVERWRITING = ("copy_from", "fill", "zero")  # what they overwrite is of no interest
-# Of what the learner gave as a number here, the kit makes a tensor: `x[x > 3] = 0.`, `x[0] = 7.`.
-GIVEN_NUMBERS = (*OVERWRITING, "fill_with", "index_put", "put")
+__all__ = ["Notes", "SecondRun", "learners_frame"]
 
 
 @runtime_checkable
@@ -48,56 +44,6 @@ def learners_frame(frame: FrameType | None) -> FrameType | None:
     while frame is not None and is_foreign(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
-
-
-gettrace, settrace, tracer = sys.gettrace, sys.settrace, rounds.tracer
-
-
-def guarded(method: Callable[..., None]) -> Callable[..., None]:
-    """Let nothing that goes wrong in the recorder reach the learner's code; keep to the limit.
-
-    The recording then ends there and says so; the run goes on as without it.
-    """
-
-    @wraps(method)
-    def guarded(*what: Any) -> None:  # ``self`` among it: Python passes a whole tuple on as it is
-        # What the recorder itself does need not be traced (see ``rounds.tracer``), nor noted.
-        is_traced = gettrace() is tracer
-        if is_traced:
-            settrace(None)
-        self: Notes = what[0]
-        at_work = self.at_work
-        at_work.depth += 1
-        try:
-            if self.recording.note is None:
-                method(*what)
-                if len(self._events) > self._limit:
-                    self._stop()
-        except BaseException as error:  # one more event could be half of one: so none
-            self.recording.note = _failure(error)
-            if not isinstance(error, Exception):
-                raise  # the learner pressed Ctrl-C
-        finally:
-            at_work.depth -= 1
-            if is_traced:
-                settrace(tracer)
-
-    return guarded
-
-
-class AtWork:
-    """While the recorder itself asks PyTorch for something; that is not noted."""
-
-    __slots__ = ("depth",)
-
-    def __init__(self) -> None:
-        self.depth = 0
-
-    def __enter__(self) -> None:
-        self.depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        self.depth -= 1
 
 
 class Notes:
@@ -120,15 +66,20 @@ class Notes:
 
     def __init__(self, limit: int, base: FrameType | None, kind: type) -> None:
         self.recording = Recording()
-        self._limit = limit
-        self._nodes, self._events = self.recording.nodes, self.recording.events
+        self.limit = limit
+        # Below are _where, the method, its guard, and what calls that: never the learner's code.
+        self._below = 3
+        self.is_over = False  # whether nothing more is noted
         self._base, self._kind = base, kind
         self.at_work = AtWork()
         self._values = Values()
+        self._nodes = Nodes(self._values)
+        self._events = self.events = Events(self._nodes)
         self._sources = Sources()
         self._is_learners = self._sources.is_learners
         self._scopes = Scopes(self._sources, base, (owners := Owners(self._sources)).path_of)
         self._names = Names(self._nodes, self._scopes, owners, kind)
+        self.recording.hold(self._nodes, self._events, self._names)
         self._passes: set[int] = set()  # scopes of backward passes
         self._tensors: dict[int, tuple[weakref.ref[Any], int]] = {}  # those without a node: by id
         self._last_op = -1
@@ -136,7 +87,7 @@ class Notes:
         # What comes from elsewhere than an op, by id: a name, or "", and what it is.
         self._results: dict[int, tuple[Callable[[], Any], str, str]] = {}
         self._unnamed: list[tuple[Callable[[], Any], Result]] = []  # gradients of torch.func
-        self._is_again = False  # whether a checkpoint runs its function once more
+        self.is_again = False  # whether a checkpoint runs its function once more
         self._adopted: dict[int, bool | None] = {}  # leaves not made here: whether made before
 
     def _known(self, tensor: Any) -> int | None:
@@ -273,7 +224,7 @@ class Notes:
         entry = entry_of("leaf", text, grad_fn, where)
         entry["id"], entry["value"], entry["scope"] = number, value, scope
         self._nodes.append(entry)
-        self._events.append({"kind": "leaf", "node": number})
+        self._events.append(number)
         return number
 
     def _tell_branch(self, number: int, taken: bool, place: Place) -> None:
@@ -310,8 +261,10 @@ class Notes:
 
     def _where(self) -> tuple[Place, int, FrameType | None]:
         """Return the learner's present place, its scope and its frame."""
-        # Below are this, the method, its guard, and what calls that: never the learner's code.
-        frame = sys._getframe(3).f_back
+        frame = sys._getframe(self._below).f_back
+        here = self._scopes.here(frame, self._names.doubt)
+        if here is not None:  # as in the op before, mostly
+            return here
         is_learners = self._is_learners
         modules: Sequence[FrameType] = ()
         while frame is not None and not is_learners[frame.f_code.co_filename]:
@@ -331,11 +284,15 @@ class Notes:
 
     # -- the end ---------------------------------------------------------------------------------
 
-    def _stop(self) -> None:
+    def end(self, note: str) -> None:
+        """Note no more, and say why."""
+        self.recording.note, self.is_over = note, True
+
+    def stop(self) -> None:
         """Note no more than the limit allows."""
-        del self._events[self._limit :]
-        events = f"{self._limit:,} event{'s' * (self._limit != 1)}"
-        self.recording.note = (
+        del self._events[self.limit :]
+        events = f"{self.limit:,} event{'s' * (self.limit != 1)}"
+        self.end(
             f"Recording stopped after {events}; the run itself went on. "
             "Record less of it, or give record(limit=...) a larger number."
         )
@@ -346,7 +303,7 @@ class Notes:
         try:
             self._place_error(self.recording.error, error)
         except Exception as own:
-            self.recording.note = _failure(own)
+            self.end(failure(own))
 
     def _place_error(self, record: ErrorRecord, error: BaseException) -> None:
         """Note the learner's innermost line that an error came through, and what it held."""
@@ -378,19 +335,20 @@ class Notes:
         try:
             self._complete()
         except Exception as error:
-            self.recording.note = _failure(error)
+            self.recording.note = failure(error)
             for part in (self._nodes, self._events, self.recording.scopes):
                 part.clear()
+            self.recording.hold(self._nodes, self._events, {})
             if self.recording.error is not None:
                 self.recording.error["where"] = None
                 self.recording.error.pop("operands", None)
 
     def _complete(self) -> None:
         """Add the names, the scopes and the sources."""
-        self._values.finish()
         recording = self.recording
-        numbers = [event["node"] for event in self._events if event["kind"] in ("leaf", "op")]
-        del self._nodes[numbers[-1] + 1 if numbers else 0 :]  # what the limit has cut off
+        if recording.note is not None:
+            latest = (e["node"] for e in reversed(self._events) if e["kind"] in ("leaf", "op"))
+            del self._nodes[next(latest, -1) + 1 :]  # what the limit has cut off
         for operand in recording.error.get("operands", ()) if recording.error is not None else ():
             if operand.get("node", -1) >= len(self._nodes):
                 del operand["node"]
@@ -410,25 +368,11 @@ class Notes:
                 is_held = bool(name) and "part" not in entry
                 if is_held if older is None else older:
                     entry["older"] = True
-        self._names.write()
+        self._names.name_gradients()
+        recording.hold(self._nodes, self._events, dict(self._names))
         if recording.error is not None:
             self._events.append({"kind": "error"})
         elif recording.note is None:
             self._break(self._scopes.broken(is_over=True))
         recording.scopes = self._scopes.plain
         recording.sources = self._sources.plain()
-
-
-def nothing() -> None:
-    """Return what a weak reference returns when its object is gone."""
-
-
-def _failure(error: BaseException) -> str:
-    """Say that recording ended early because of an error of the recorder, or an interrupt."""
-    if not isinstance(error, Exception):
-        return f"The recording ends here: it was interrupted ({type(error).__name__})."
-    what = str(error).split("\n")[0][:100]
-    return (
-        f"The recording ends here because the recorder itself failed ({type(error).__name__}: "
-        f"{what}). Your code is not to blame, and it ran on; what is shown so far is right."
-    )

@@ -100,13 +100,15 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
     # PyTorch itself sets it while it makes a new node of a view whose base has changed, and holds
     # a lock of that view: who asks the view for its node then waits for ever.
     set_hooks = torch.Tensor._backward_hooks.__set__
+    passive = {set_hooks, *_questions(torch)}
+    attributes = ("__set__", "__delete__")
 
     class Calls(functions):  # type: ignore[misc]
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if recorder.at_work.depth or func == set_hooks:
+            if recorder.at_work.depth or func in passive:
                 return func(*args, **kwargs)
             if func in backward:
                 recorder.settle()
@@ -122,6 +124,8 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 if "outputs" in given:
                     recorder.results(given["inputs"], out)
                 return out
+            if recorder.is_aside and getattr(func, "__name__", "") not in attributes:
+                return func(*args, **kwargs)
             traces = gettrace() is tracer
             if traces:  # what the recorder itself does need not be traced
                 settrace(None)
@@ -133,7 +137,7 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             )
             try:
                 if traces:
-                    rounds.resume()  # a function may call the learner's code
+                    settrace(tracer)  # a function may call the learner's code
                 out = func(*args, **kwargs)
                 has_worked = True
             finally:
@@ -143,7 +147,7 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 if has_worked:
                     recorder.called(func, args, out, direct)
                 if traces:
-                    rounds.resume()
+                    settrace(tracer)
             return out
 
     class Operations(operations):  # type: ignore[misc]
@@ -161,16 +165,32 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             if traces:
                 settrace(None)
             try:
+                if recorder.is_aside:
+                    out = func(*args, **kwargs)
+                    recorder.ran_aside(func, args, out)
+                    return out
                 with recorder.aside():
                     recorder.announced(func, args, kwargs)
                     out = func(*args, **kwargs)
                     recorder.ran(func, args, kwargs, out)
             finally:
                 if traces:
-                    rounds.resume()
+                    settrace(tracer)
             return out
 
     return Calls(), Operations()
+
+
+def _questions(torch: Any) -> Iterator[Any]:
+    """Yield what only asks a tensor for something, and so is nothing to tell of."""
+    kind = torch.Tensor
+    for name in (
+        *("_version", "device", "dtype", "grad", "is_leaf", "is_meta", "is_nested"),
+        *("is_quantized", "is_sparse", "layout", "ndim", "requires_grad", "shape"),
+    ):
+        yield getattr(kind, name).__get__
+    for name in ("data_ptr", "dim", "is_complex", "is_floating_point", "numel", "size", "stride"):
+        yield getattr(kind, name)
 
 
 class _Seeds:

@@ -13,7 +13,6 @@ import sys
 import weakref
 from collections.abc import Sequence
 from inspect import unwrap
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -25,21 +24,17 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
 from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.record.again import Again
 from autodiff_kit.record.changes import settings_of
-from autodiff_kit.record.drafts import Draft
-from autodiff_kit.record.entries import DETACH, PACKED, described, entry_of
+from autodiff_kit.record.drafts import GIVEN_NUMBERS, OVERWRITING
+from autodiff_kit.record.entries import DETACH, PACKED, entry_of
 from autodiff_kit.record.events import Input, Params
-from autodiff_kit.record.kit_backward import KitBackward
+from autodiff_kit.record.guard import guarded
 from autodiff_kit.record.kit_notes import maker_of
-from autodiff_kit.record.notes import (
-    GIVEN_NUMBERS,
-    OVERWRITING,
-    SecondRun,
-    guarded,
-    learners_frame,
-)
+from autodiff_kit.record.kit_ops import KitOps
+from autodiff_kit.record.names import note_variables
+from autodiff_kit.record.notes import SecondRun, learners_frame
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.record.source import Place
 from autodiff_kit.record.values import parameter
 from autodiff_kit.tensor import Tensor
 
@@ -105,12 +100,8 @@ class record:
         self._recorder.failed(error)
 
 
-class _Recorder(KitBackward):
+class _Recorder(KitOps):
     """Notes of all that the core does."""
-
-    def __init__(self, limit: int, base: FrameType | None) -> None:
-        super().__init__(limit, base)
-        self._promoted: dict[int, int] = {}
 
     @guarded
     def created(self, tensor: Tensor) -> None:
@@ -122,17 +113,29 @@ class _Recorder(KitBackward):
         self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
         place, scope, frame = self._where()
+        if node.__class__ is Node and not params:
+            draft = place.drafts.get((op, node.edge0 is None, node.edge1 is None))
+            if (
+                draft is not None
+                and draft.is_plain
+                and not (self._promoted or self._unseen or self.is_again)
+                and out._base is None
+                and self._applied_again(draft, inputs, out, node, place, scope)
+            ):
+                return
         if isinstance(node, Nowhere):
             node = None
-        numbers, names = self._numbers, self._names
-        key = op if node is None else (op, node.edge0 is None, node.edge1 is None)
+        numbers, names, nodes = self._numbers, self._names, self._nodes
+        key: Any = op
+        if node is not None:
+            key = op, node.edge0 is None, node.edge1 is None
+            if node.more:
+                key = *key, *(edge is None for edge in node.more)
         draft = place.drafts.get(key)
         if draft is None or not draft.is_lasting:
-            text = place.text_of(op.name, is_bool=False)
-            draft = place.drafts[key] = Draft(op, node, place, text, len(inputs))
-            if op.name not in self.recording.ops:
-                self.recording.ops[op.name] = described(op)
-        sources: list[Input] = []
+            draft = self._draft(key, op, node, place, len(inputs))
+        sources: list[Any] = []  # as ``Nodes`` has them
+        own: list[Input] | None = None  # in words, where some are not noted so
         is_unclear, before = False, None
         operands = place.operands
         for arg, value in zip(draft.args, inputs, strict=False):
@@ -143,13 +146,15 @@ class _Recorder(KitBackward):
                     if op.name in OVERWRITING and self._known(value) is None:
                         if value.requires_grad:  # a leaf, which was there before this
                             self._number(value, scope)
+                        own = self._in_words(draft, sources) if own is None else own
                         continue
                     if (op.name in GIVEN_NUMBERS or scope in self._passes) and self._is_number(
                         value
                     ):
-                        sources.append({"arg": arg, "value": parameter(value._array)})
+                        own = self._in_words(draft, sources) if own is None else own
+                        own.append({"arg": arg, "value": parameter(value._array)})
                         if any(seed() is value for seed in self._seeds):
-                            sources[-1]["is_seed"] = True
+                            own[-1]["is_seed"] = True
                         continue
                     if operands and len(inputs) > 1:
                         rest = inputs[draft.args.index(arg) :]
@@ -161,38 +166,52 @@ class _Recorder(KitBackward):
                 if name not in operands or (name == before and operands[0] != operands[-1]):
                     is_unclear = True  # another name is written here, as in `h * w` after `h = w`
                 before = name
-                sources.append({"arg": arg, "node": source})
-            elif value is not None:
-                sources.append({"arg": arg, "value": parameter(value)})
+                if own is None:
+                    sources.append(source)
+                else:
+                    own.append({"arg": arg, "node": source})
+            elif own is not None or value is None:
+                own = self._in_words(draft, sources) if own is None else own
+                if value is not None:
+                    own.append({"arg": arg, "value": parameter(value)})
+            elif type(value) is float and value - value == 0:
+                sources.append(value)
+            else:
+                sources.append((parameter(value),))
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
         if params and is_own:
             for arg, value in params.items():  # what is only read, such as the classes of a loss
                 is_array = isinstance(value, np.ndarray) and bool(operands)
                 for tensor in names.holders(place, frame) if is_array else ():
                     if np.may_share_memory(tensor._array, value):
-                        sources.append({"arg": arg, "node": self._number(tensor, scope)})
+                        own = self._in_words(draft, sources) if own is None else own
+                        own.append({"arg": arg, "node": self._number(tensor, scope)})
                         break
         if is_unclear and is_own and operands:
-            names.name_operands(place, inputs, sources, self._known, frame)
-        number = self._last_op = len(self._nodes)
+            variables = names.name_operands(place, inputs, self._known, frame)
+            if variables:
+                own = self._in_words(draft, sources) if own is None else own
+                note_variables(own, variables)
+        number = self._last_op = len(nodes)
         if op.name == "promote":  # what comes next names its input still as it was before
-            self._promoted[sources[0]["node"]] = number
+            self._promoted[sources[0] if own is None else own[0]["node"]] = number
         elif self._promoted:
             self._promoted.clear()
-        entry = draft.entry.copy()
-        entry["id"], entry["inputs"], entry["scope"] = number, sources, self._scopes.inside
-        entry["value"] = self._values.of(out._array)
+        more: Params = {}  # what this entry says beside what its draft says
+        if own is not None:
+            more["inputs"], sources = own, []
         if params:
-            entry["params"] = {name: parameter(value) for name, value in params.items()}
+            more["params"] = {name: parameter(value) for name, value in params.items()}
         if self._unseen is not None:
             self._see_packed()
-        if self._is_again:
-            entry["again"] = True
+        if self.is_again:
+            more["again"] = True
+        saved = 0
         if node is None:
             if local.mode.grad_enabled:
-                entry["mode"] = "grad"
+                more["mode"] = "grad"
             elif local.mode.inference:
-                entry["mode"] = "inference_mode"
+                more["mode"] = "inference_mode"
             self._tensors[id(out)] = (weakref.ref(out), number)
         else:
             whole, others = node.whole, None
@@ -200,39 +219,31 @@ class _Recorder(KitBackward):
                 numbers[node.number] = number
             else:
                 others = self._outputs.get(whole.number)  # outputs of the same node
-                entry["params"] = {"index": node.output_nr} | entry["params"]
+                more["params"] = {"index": node.output_nr} | more.get("params", {})
                 if others:
-                    entry["part_of"] = min(others.values())
+                    more["part_of"] = min(others.values())
                 self._remember(node, number)
-            if draft.saves and not self._is_again and not others:
-                saved = entry["saved"] = draft.saved(whole)
+            if draft.saves and not self.is_again and not others:
+                saved = draft.saved(whole)
                 if saved and current_hooks() is not None:
                     self._unseen = node, number  # by the next event they have packed it
         if not is_own:
-            entry["text"] = ""  # y.backward() is not what this op computes
+            more["text"] = ""  # y.backward() is not what this op computes
         elif place.calls_back:
-            entry["text"] = place.text_of(op.name, is_bool=out._array.dtype.kind == "b")
+            more["text"] = place.text_of(op.name, is_bool=out._array.dtype.kind == "b")
         if is_own and (place.name is not None or place.returned):
             names.name_result(number, place, scope)
+        array = self._values.note(out._array)
+        nodes.append((draft.number, self._scopes.inside, array, saved, more or None, *sources))
         if op.name == "pick" and (view := self._seen_before()) is not None:
-            self._nodes.append(entry)
             self._look_again(view, number)
-            self._nodes.pop()
-        if op.name == "put" and sources and sources[0].get("node") in names:
-            names[number] = names[sources[0]["node"]]  # the base of a view, after a change
-        self._nodes.append(entry)
-        self._events.append({"kind": "op", "node": number})
+        if op.name == "put":
+            first = (own or self._in_words(draft, sources) or [{"arg": ""}])[0].get("node", -1)
+            if first in names:
+                names[number] = names[first]  # the base of a view, after a change
+        self._events.append(number)
         if out._base is not None:
             self._note_window(out, out._base)
-
-    def _adopt_as_written(
-        self, place: Place, inputs: Sequence[Any], scope: int, frame: FrameType | None
-    ) -> None:
-        """Note what is older than the recording in the order in which the learner wrote it."""
-        tensors = [x for x in inputs if isinstance(x, Tensor) and self._known(x) is None]
-        if len(tensors) > 1:
-            for tensor in self._names.as_written(place, tensors, frame):
-                self._number(tensor, scope)
 
     @guarded
     def detached(self, tensor: Tensor, out: Tensor) -> None:
@@ -257,10 +268,11 @@ class _Recorder(KitBackward):
         if local.mode.grad_enabled:
             entry["mode"] = "grad"
         if scope not in self._passes and place.operands:
-            self._names.name_operands(place, [tensor], entry["inputs"], self._known, frame)
+            variables = self._names.name_operands(place, [tensor], self._known, frame)
+            note_variables(entry["inputs"], variables)
         self._tensors[id(out)] = (weakref.ref(out), number)
         self._nodes.append(entry)
-        self._events.append({"kind": "op", "node": number})
+        self._events.append(number)
         if out is tensor:
             self._look_again(source, number)
             self._name_again(out)
@@ -356,7 +368,7 @@ class _Recorder(KitBackward):
         """Watch the learner's code that makes a saved value again: a function, or a hook."""
         run = getattr(packed.unpack, "__self__", None)
         if isinstance(run, SecondRun):
-            return _Again(self)
+            return Again(self)
         code = getattr(unwrap(packed.unpack), "__code__", None)
         if code is None or not self._is_learners[code.co_filename]:
             return None
@@ -367,28 +379,3 @@ class _Recorder(KitBackward):
     def _complete(self) -> None:
         self._see_packed()
         super()._complete()
-
-
-class _Again(Observer):
-    """Watches a checkpoint that runs its function once more, for backward."""
-
-    def __init__(self, recorder: _Recorder) -> None:
-        self._recorder = recorder
-        self._latest: tuple[Any, Node | None] = (None, None)  # the latest op: its result, its node
-        for name in ("created", "copied", "modified", "branched", "detached"):
-            setattr(self, name, getattr(recorder, name))
-
-    def applied(self, *what: Any) -> None:
-        """Note an op of the second run."""
-        recorder, before = self._recorder, self._recorder._is_again
-        recorder._is_again, self._latest = True, what[3:]
-        try:
-            recorder.applied(*what)
-        finally:
-            recorder._is_again = before
-
-    def has_enough(self) -> None:
-        """Take back the latest op if backward needs no result of it."""
-        out, node = self._latest
-        if node is not None and "out" not in node.whole.saved():
-            self._recorder.withdrawn(out)

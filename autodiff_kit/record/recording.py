@@ -24,6 +24,7 @@ from autodiff_kit.record.events import (
     ScopeRecord,
     SourceRecord,
 )
+from autodiff_kit.record.ledger import Events, Nodes, numbered
 
 __all__ = ["Recording", "RecordingError"]
 
@@ -66,11 +67,52 @@ class Recording:
         self.sources: list[SourceRecord] = []
         self.ops: dict[str, OpRecord] = {}
         self.scopes: list[ScopeRecord] = []
-        self.nodes: list[NodeRecord] = []
-        self.events: list[Event] = []
+        self._nodes: list[NodeRecord] = []
+        self._events: list[Event] = []
+        self._noted: tuple[Nodes, Events, dict[int, str]] | None = None
         self.error: ErrorRecord | None = None
         self.note: str | None = None
         self.is_open = False
+
+    @property
+    def nodes(self) -> list[NodeRecord]:
+        """Leaves and ops in order of creation."""
+        self._read()
+        return self._nodes
+
+    @nodes.setter
+    def nodes(self, nodes: list[NodeRecord]) -> None:
+        self._read()
+        self._nodes = nodes
+
+    @property
+    def events(self) -> list[Event]:
+        """What happened, in order of time."""
+        self._read()
+        return self._events
+
+    @events.setter
+    def events(self, events: list[Event]) -> None:
+        self._read()
+        self._events = events
+
+    def hold(self, nodes: Nodes, events: Events, names: dict[int, str]) -> None:
+        """Take what was noted; it becomes plain data when it is read."""
+        self._noted = nodes, events, names
+
+    def _read(self) -> None:
+        """Make plain data of what was noted."""
+        if self._noted is None:
+            return
+        nodes, events, names = self._noted
+        self._nodes, self._events = nodes.plain(), events.plain()
+        if not self.is_open:
+            self._noted = None
+            nodes.values.finish()
+            for number, name, variable in numbered(names, len(self._nodes)):
+                self._nodes[number]["name"] = name
+                if variable:
+                    self._nodes[number]["variable"] = variable
 
     def __repr__(self) -> str:
         if not self.nodes:

@@ -55,14 +55,17 @@ class Turns:
         By ``Loop.key``; a loop that has not turned yet is not in there.
     changes : int
         How many turns there were in all.
+    latest : str
+        The loop that has turned last.
     """
 
-    __slots__ = ("changes", "counts", "last", "names", "refills", "session", "table")
+    __slots__ = ("changes", "counts", "last", "latest", "names", "refills", "session", "table")
 
     def __init__(self, table: _Table, at: int = -1, session: Any = None) -> None:
         self.table, self.last, self.session = table, at, session
         self.counts: dict[Any, int] = {}
         self.changes = 0
+        self.latest = ""
         self.names: Variables = {}  # the copy of the frame's variables, if it must be emptied
         self.refills = -1
 
@@ -79,6 +82,7 @@ class Turns:
         for inner in self.table.inner[key]:
             counts.pop(inner, None)
         self.changes += 1
+        self.latest = key
 
     def trace(self, frame: FrameType, event: str, argument: Any) -> None:
         """Be told of a new line, or of a jump back (Python 3.11); None leaves it in place."""

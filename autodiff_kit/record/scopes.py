@@ -144,6 +144,35 @@ class Scopes:
         self.inside = call.modules[-1][2] if call.modules else scope
         return place, scope
 
+    def here(self, frame: FrameType | None, doubt: Any) -> tuple[Place, int, FrameType] | None:
+        """Return what ``enter`` would, and the frame, if the run is in the same call.
+
+        Unless a name is in doubt, or a backward pass or a module runs there.
+        """
+        call = self._calls[-1] if self._calls else None
+        if call is None or call.frame is not frame or doubt or call.modules or call.backward:
+            return None
+        place = call.places.get(call.frame.f_lasti)
+        if place is None or place.loops is not call.nest or place.tests:
+            return None
+        turns = call.turns
+        if turns is not None and turns.changes != call.changes:
+            now = call.loops[-1] if call.loops else None
+            if (
+                now is not None
+                and turns.changes == call.changes + 1
+                and turns.latest == (loop := now.loop).key
+                and now.count >= 0
+            ):
+                call.changes, now.count = turns.changes, now.count + 1  # its next round, mostly
+                now.scope = call.inner = self._new(
+                    "iteration", loop.name, now.outer, loop.where, now.count
+                )
+            else:
+                self._turn(call, place)
+        self.inside = scope = call.inner
+        return place, scope, call.frame
+
     def _enter_modules(self, call: _Call, frames: Sequence[FrameType], where: Where | None) -> None:
         """Bring the modules that run below a frame of the learner's to where the run is now."""
         running, same = call.modules, 0
@@ -334,7 +363,8 @@ class Scopes:
             return
         call.nest, call.changes = loops, changes if not tests else -1
         running = call.loops
-        loops = loops[call.outside :]
+        if call.outside:
+            loops = loops[call.outside :]
         if len(running) > len(loops):
             del running[len(loops) :]
         for depth, loop in enumerate(loops):

@@ -35,6 +35,8 @@ class Place:
         What the result is assigned to.
     operands : tuple of str
         The operands' text, as far as they are names: ``x``, ``self.w``, ``params[0]``.
+    is_plain : bool
+        Whether that is nothing of what follows.
     is_item : bool
         Whether that may be an item of a tensor: ``y[0]``.
     parts : tuple of str
@@ -63,6 +65,7 @@ class Place:
         "collects",
         "drafts",
         "is_item",
+        "is_plain",
         "loops",
         "name",
         "number",
@@ -84,6 +87,7 @@ class Place:
         self.loops: tuple[Loop, ...] = ()
         self.tests: tuple[Loop, ...] = ()
         self.begins_round = self.calls_back = self.collects = self.returned = self.is_item = False
+        self.is_plain = True
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
 
@@ -197,6 +201,7 @@ class Sources:
         place.calls_back = span in source.calls_back
         place.collects = span in source.collects
         place.returned = span in source.returned
+        place.is_plain = not (place.is_item or place.calls_back)
         place.where = source.where(span)
         place.text = "" if opcode in _UNPACK else source.text(place.where)  # `a, b = x`
         return place

@@ -10,6 +10,7 @@ import ast
 import re
 from contextlib import suppress
 from functools import lru_cache
+from sys import intern
 from types import CodeType
 from typing import Any
 
@@ -55,8 +56,8 @@ class Loop:
     ----------
     name : str
         Its head, for example ``for i in range(3)``.
-    key : tuple
-        What tells it from the other loops of its source.
+    key : str
+        What tells it from the other loops of its source; of a string the hash is worked out once.
     targets : tuple of str
         The names that it assigns.
     frame : str
@@ -75,7 +76,7 @@ class Loop:
     def __init__(self, node: Any, part: Any, source: Source, depth: int = 0) -> None:
         self.frame = _COMPREHENSIONS.get(type(node), "")
         self.span = self.whole = span_of(node)  # what runs in every round is in here ...
-        self.depth, self.key = depth, (*self.whole, depth)
+        self.depth, self.key = depth, intern(" ".join(map(str, (*self.whole, depth))))
         self.hole: Span = (0, 0, 0, 0)  # ... and not in here: it runs before the first one
         self.steps: tuple[Span, ...] = ()  # where Python says that it takes the next item
         self.targets: tuple[str, ...] = ()

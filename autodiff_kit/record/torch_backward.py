@@ -15,7 +15,8 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord
-from autodiff_kit.record.notes import guarded, nothing
+from autodiff_kit.record.guard import guarded_at_work as guarded
+from autodiff_kit.record.guard import nothing
 from autodiff_kit.record.torch_notes import TorchNotes
 from autodiff_kit.record.torch_ops import flat, grad_fn_of
 from autodiff_kit.record.torch_values import detached, shape_of
@@ -262,9 +263,8 @@ class TorchBackward(TorchNotes):
         total = None
         if now is not None:
             waiting = now.waiting.get(to)
-            with self.at_work:
-                g = detached(g)
-                now.waiting[to] = g if waiting is None else waiting + g
+            g = detached(g)
+            now.waiting[to] = g if waiting is None else self._sum(waiting, g)
             total = None if waiting is None else self._value(now.waiting[to])
         after = self._value(g)
         self._events.append(
@@ -278,6 +278,10 @@ class TorchBackward(TorchNotes):
                 "total": total,
             }
         )
+
+    def _sum(self, waiting: Any, g: Any) -> Any:
+        with self.at_work:
+            return waiting + g
 
     @_engine_hook
     def _arrived(self, number: int, gradients: Sequence[Any]) -> None:

@@ -13,9 +13,12 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.ops import load_all
+from autodiff_kit.record.drafts import OVERWRITING
 from autodiff_kit.record.entries import DETACH
 from autodiff_kit.record.events import Input
-from autodiff_kit.record.notes import OVERWRITING, guarded, nothing
+from autodiff_kit.record.guard import guarded_at_work as guarded
+from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.names import note_variables
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_func import Held, TorchTransforms
 from autodiff_kit.record.torch_ops import (
@@ -302,10 +305,10 @@ class TorchRecorder(TorchTransforms):
                 sources.append({"arg": arg, "node": source})
         is_own = scope not in self._passes
         if is_own and texts and not is_clear:
-            self._names.name_operands(place, [x for _, x in inputs], sources, self._known, frame)
-        plain = {key: self._parameter(x) for key, x in params.items()} if params else {}
-        if name == "detach":
-            plain = {}
+            tensors = [x for _, x in inputs]
+            note_variables(sources, self._names.name_operands(place, tensors, self._known, frame))
+        is_told = bool(params) and name != "detach"
+        plain = {key: self._parameter(x) for key, x in params.items()} if is_told else {}
         if schema.is_view:
             self._note_window(out, args[0])
         number = self._put(name, sources, plain, out, (place, scope))
@@ -385,11 +388,6 @@ class TorchRecorder(TorchTransforms):
         self._names.pop(number, None)
         self._write_into_view(base, tensor, numbers[id(tensor)], inputs, how, at)
         self._nodes[number]["saved"] = saved
-
-    def _stays(self, tensor: Any) -> bool:
-        """Return whether a tensor that is changed has the node that it had, as under no_grad."""
-        is_recording = self._torch.is_grad_enabled() and not tensor.is_leaf
-        return bool(tensor.requires_grad) and not is_recording
 
     def _write_into_view(
         self, base: Any, view: Any, before: int, inputs: list[Input], how: str, at: Any

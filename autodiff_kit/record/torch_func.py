@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple
 
+from autodiff_kit.record.guard import guarded_at_work as guarded
 from autodiff_kit.record.inner import function_of
-from autodiff_kit.record.notes import guarded
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_inside import TorchInside
-from autodiff_kit.record.torch_ops import Schema, grad_fn_of, tensors_in
+from autodiff_kit.record.torch_ops import Schema, grad_fn_of, schema_of, tensors_in
 from autodiff_kit.record.torch_values import array_of, unwrapped
 
 __all__ = ["Held", "TorchTransforms"]
@@ -57,6 +57,20 @@ class TorchTransforms(TorchInside):
     ) -> None:
         """Note an operation that has run."""
         raise NotImplementedError
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether what runs is in an optimizer's step, or an initialiser, and is not told."""
+        is_plain = self._held is None and not (self._running or self._is_transforms_own)
+        return self._is_inside and is_plain
+
+    @guarded
+    def ran_aside(self, func: Any, args: Any, out: Any) -> None:
+        """Note the memory of what an operation of a step has made."""
+        if not args or out is not args[0]:
+            kind = self._torch.Tensor
+            outs = [out] if isinstance(out, kind) else tensors_in((out,), kind)
+            self._note_memory(schema_of(func), tensors_in(args, kind), outs)
 
     @contextmanager
     def inside_transform(self) -> Iterator[None]:

@@ -14,7 +14,7 @@ from typing import Any
 from autodiff_kit.core.op import OPS
 from autodiff_kit.record.entries import described, entry_of
 from autodiff_kit.record.events import Input
-from autodiff_kit.record.notes import guarded
+from autodiff_kit.record.guard import guarded_at_work as guarded
 from autodiff_kit.record.scopes import look, look_up
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_backward import TorchBackward
@@ -50,14 +50,14 @@ class TorchFunctions(TorchBackward):
         entry = entry_of("op", text, None, place.where)
         entry["id"], entry["op"], entry["inputs"] = number, op, inputs
         entry["scope"], entry["params"], entry["value"] = scope, params, self._value(out)
-        if self._is_again:
+        if self.is_again:
             entry["again"] = not self._is_gone_through
         if self._torch.is_inference_mode_enabled():
             entry["mode"] = "inference_mode"
         elif self._torch.is_grad_enabled():
             entry["mode"] = "grad"  # until its node is met
         self._nodes.append(entry)
-        self._events.append({"kind": "op", "node": number})
+        self._events.append(number)
         return number
 
     def _adopt(self, tensor: Any, scope: int, origin: int | None = None) -> int:

@@ -44,7 +44,7 @@ class TorchInside(TorchSteps):
             return False
         frame: FrameType | None = sys._getframe(3)
         now = self._running[-1] if self._running else None
-        self._is_again = False
+        self.is_again = False
         if self._torch.is_grad_enabled():
             # In a backward pass, too: create_graph records that.
             is_in_function, second_run = self._inside(frame)
@@ -105,7 +105,7 @@ class TorchInside(TorchSteps):
     def _note_second_run(self, frame: FrameType | None) -> None:
         """Note that an operation runs once more, in a checkpoint's second run."""
         if frame is not None:
-            self._is_again = True
+            self.is_again = True
             # A reentrant checkpoint goes backward through its second run.
             self._is_gone_through = frame.f_code.co_name == "backward"
 

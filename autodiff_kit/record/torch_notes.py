@@ -21,7 +21,7 @@ import numpy as np
 
 from autodiff_kit.record.entries import PACKED, UNSEEN
 from autodiff_kit.record.events import Input, NodeRecord, Packer, Saved, Value
-from autodiff_kit.record.notes import nothing
+from autodiff_kit.record.guard import nothing
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_ops import Schema, grad_fn_of, tensors_in
 from autodiff_kit.record.torch_values import array_of, extent, memory_of, shape_of
@@ -92,6 +92,11 @@ class TorchNotes(Windows):
         with self.at_work:
             return memory_of(tensor) == memory_of(other)
 
+    def _stays(self, tensor: Any) -> bool:
+        """Return whether a tensor that is changed has the node that it had, as under no_grad."""
+        is_recording = self._torch.is_grad_enabled() and not tensor.is_leaf
+        return bool(tensor.requires_grad) and not is_recording
+
     def _is_seen_anew(self, view: Any) -> bool:
         node = grad_fn_of(view)
         is_new = node is not None and self._key not in node.metadata
@@ -154,7 +159,7 @@ class TorchNotes(Windows):
             self._nodes[number].pop("part", None)  # no gradient in this backward pass
             if any(value is tensor for value in hook.f_locals.values()):
                 self._nodes[number]["part"] = PACKED
-        if self._is_again and not self._is_older(tensor):  # it begins with inputs without history
+        if self.is_again and not self._is_older(tensor):  # it begins with inputs without history
             self._nodes[number].setdefault("part", "copy made for the checkpoint's second run")
         if type(tensor) is self._torch.nn.Parameter and not self._is_older(tensor):
             self._nodes[number].setdefault("part", "parameter")  # no mode sees one being made

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.changes import settings_of
-from autodiff_kit.record.notes import guarded
+from autodiff_kit.record.guard import guarded_at_work as guarded
 from autodiff_kit.record.torch_functions import TorchFunctions
 
 __all__ = ["TorchSteps"]
@@ -50,7 +50,8 @@ class TorchSteps(TorchFunctions):
         self.settle()
         self._is_inside = True
         groups = optimizer.param_groups
-        self._versions |= {id(p): p._version for group in groups for p in group["params"]}
+        with self._torch._C.DisableTorchFunction():
+            self._versions |= {id(p): p._version for group in groups for p in group["params"]}
         own = [self._watched(x, optimizer) for x in args[1:]]  # the learner's closure
         return (*args[:1], *own), {name: self._watched(x, optimizer) for name, x in kwargs.items()}
 
@@ -77,6 +78,10 @@ class TorchSteps(TorchFunctions):
 
     @guarded
     def _tell_step(self, optimizer: Any) -> None:
+        with self._torch._C.DisableTorchFunction():  # no mode is to see what is asked here
+            self._tell_changed(optimizer)
+
+    def _tell_changed(self, optimizer: Any) -> None:
         place, scope, _ = self._where()
         for group in optimizer.param_groups:
             for tensor in group["params"]:

@@ -58,6 +58,11 @@ def _numbers(tensor: Any, torch: Any) -> Any:
 
 
 def _read(tensor: Any, torch: Any) -> Any:
+    if type(tensor) in (torch.Tensor, torch.nn.Parameter) and not is_transformed(tensor):
+        try:
+            return tensor.detach().numpy()  # of nearly all, which are leaves
+        except Exception:
+            pass
     with torch._C._DisableFuncTorch(), torch.no_grad():  # nor is a transform that is running
         tensor = unwrapped(tensor)
         if tensor.is_complex() or tensor.is_meta or tensor.is_nested:
@@ -110,7 +115,11 @@ def extent(tensor: Any) -> tuple[int, int]:
 
 def detached(tensor: Any) -> Any:
     """Return a tensor without its history; the tensor itself where PyTorch cannot."""
+    torch = sys.modules["torch"]
     try:
-        return tensor.detach()
+        if type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__:
+            return tensor.detach()
+        with torch._C._DisableTorchDispatch():  # no mode is to see this
+            return tensor.detach()
     except RuntimeError:  # of a batch of gradients (is_grads_batched) it is not implemented
         return tensor

@@ -6,6 +6,7 @@ that what happens to the tensor later does not change them. Read next: ``recorde
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any, cast
 
@@ -71,6 +72,27 @@ class Values:
             self._arrays.append(value)
         return value
 
+    def note(self, array: Array) -> Any:
+        """Return what ``kept`` needs to describe an array as it is now: it, a copy, or statistics.
+
+        Unlike the description, a number and a copy are nothing that a garbage collector looks into.
+        """
+        if isinstance(array, np.generic):
+            return array
+        return array.copy() if array.size <= SMALL else _begun(array)
+
+    def kept(self, noted: Any) -> Value:
+        """Return the description of what was noted, as ``of`` does."""
+        if type(noted) is dict:
+            value: Any = noted
+        elif isinstance(noted, np.generic):
+            return self.of(noted)
+        else:
+            shape, kind = _shape(noted.shape), _name(noted.dtype.char)
+            value = {"shape": shape, "dtype": kind, "data": noted}
+        self._arrays.append(value)
+        return cast(Value, value)
+
     def finish(self) -> None:
         """Make plain data of all values."""
         for kind, (_, values) in self._scalars.items():
@@ -125,6 +147,13 @@ def parameter(value: Any) -> Any:
 
 def _statistics(array: Any) -> Statistics:
     """Return what can be said of many numbers; of those that are finite, but for the counts."""
+    low, high = np.minimum.reduce(array, axis=None), np.maximum.reduce(array, axis=None)
+    if max(-float(low), float(high)) < 1e100:  # as nearly always; it is not so of nan
+        mean = np.add.reduce(array, axis=None, dtype=np.float64) / array.size
+        off = array - mean
+        std = math.sqrt(np.add.reduce(off * off, axis=None) / array.size)  # as NumPy does it
+        numbers = {"min": _number(low), "max": _number(high), "mean": float(mean), "std": std}
+        return cast(Statistics, numbers | {"nan": 0, "inf": 0})
     finite, nan, inf = array, 0, 0
     if not np.isfinite(array).all():
         finite = array[np.isfinite(array)]

@@ -13,10 +13,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Any
 
+from autodiff_kit.record.drafts import OVERWRITING
 from autodiff_kit.record.entries import RETURNED
 from autodiff_kit.record.events import Branch, Made, Modified, NodeRecord, RecordingData, Where
 from autodiff_kit.record.inner import function_of
-from autodiff_kit.record.notes import OVERWRITING
 from autodiff_kit.record.source_tree import parse
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import NAME, Names

@@ -4,7 +4,7 @@
     python -m tests.benchmarks growth          cost and bytes per op for chains of 1e3 to 1e6 ops
     python -m tests.benchmarks memory          peak memory of 50 and 200 layers, also under no_grad
     python -m tests.benchmarks import          cost of `import autodiff_kit` over `import numpy`
-    python -m tests.benchmarks recorder        cost of recording an op, over the plain op
+    python -m tests.benchmarks recorder        cost and bytes of recording an op, over the plain op
     python -m tests.benchmarks picture         from code to widget and page: time, bytes per op
     python -m tests.browser.latency            from key to picture in a real browser
 
@@ -209,33 +209,6 @@ def import_cost(rounds: int) -> None:
     folder.cleanup()
 
 
-def recorder(rounds: int) -> None:
-    """Print what recording costs per op, and that an absent recorder costs nothing."""
-    import autodiff_kit as ak
-
-    n = 10_000
-
-    def work() -> None:
-        x = ak.tensor(1.0, requires_grad=True)
-        h = x
-        for _ in range(n // 2):
-            h = h * 1.0001
-            h = h + 0.001
-
-    def recorded() -> None:
-        with ak.record():
-            work()
-
-    work(), recorded()
-    plain, with_recorder = [], []
-    for _ in range(rounds):
-        gc.collect()
-        plain.append(_sample(work, 5))
-        with_recorder.append(_sample(recorded, 1))
-    off, on = statistics.median(plain) / n * 1e6, statistics.median(with_recorder) / n * 1e6
-    print(f"plain op {off:.2f} us, recorded op {on:.2f} us: recording adds {on - off:.2f} us")
-
-
 def picture(rounds: int) -> None:
     """Print the way from code to widget and page for small and large recordings."""
     import pathlib
@@ -304,6 +277,8 @@ def main() -> None:
     elif chosen.mode == "import":
         import_cost(chosen.rounds)
     elif chosen.mode == "recorder":
+        from tests.benchmarks.recorder import recorder
+
         recorder(chosen.rounds)
     elif chosen.mode == "static":
         from tests.benchmarks.static import static

@@ -341,7 +341,7 @@ def test_every_rule_of_the_bank_of_programs_has_a_formula_or_words():
     without = set()
     for name in PROGRAMS:
         recording = run(name, torch).recording
-        names = Names(vars(recording))
+        names = Names(recording.to_dict())
         for event in recording.events:
             node = event["kind"] == "contribution" and recording.nodes[event["node"]]
             if not node or node["op"] is None:
