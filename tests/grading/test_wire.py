@@ -100,6 +100,10 @@ class Number(float):
     pass
 
 
+class Word(str):
+    pass
+
+
 @pytest.mark.parametrize(
     ("value", "name"),
     [
@@ -114,6 +118,8 @@ class Number(float):
         (np.array(["a"]), "<U1"),
         (np.uint64(1), "uint64"),
         ({1: 2}, "int"),
+        ({Word("x"): 2}, "Word"),
+        ({"x": Word("x")}, "Word"),
         (2**63, "64 bits"),
         ("\ud800", "surrogates"),
     ],
