@@ -8,6 +8,8 @@ trace what the kit itself does. Read next: ``recorder.py``.
 from __future__ import annotations
 
 import sys
+import weakref
+from collections import deque
 from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any
@@ -38,6 +40,8 @@ class KitOps(KitBackward):
     def __init__(self, limit: int, base: FrameType | None) -> None:
         super().__init__(limit, base)
         self._promoted: dict[int, int] = {}
+        # Made last: no name holds `torch.tensor([0, 1])` inside of a call.
+        self._made: deque[weakref.ref[Tensor]] = deque(maxlen=4)
 
     def runs(self, function: Callable[..., Any], *inputs: Any, **params: Any) -> Any:
         """Run an op; no code of the learner's runs in it, so it need not be traced."""

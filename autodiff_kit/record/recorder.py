@@ -107,6 +107,7 @@ class _Recorder(KitOps):
     def created(self, tensor: Tensor) -> None:
         place, scope, _ = self._where()
         self._create(tensor, scope, place)
+        self._made.append(weakref.ref(tensor))
 
     @guarded
     def applied(
@@ -181,8 +182,10 @@ class _Recorder(KitOps):
         is_own = scope not in self._passes  # the learner's code at work, not a backward pass
         if params and is_own:
             for arg, value in params.items():  # what is only read, such as the classes of a loss
-                is_array = isinstance(value, np.ndarray) and bool(operands)
-                for tensor in names.holders(place, frame) if is_array else ():
+                if not isinstance(value, np.ndarray):
+                    continue
+                made = (tensor for ref in self._made if (tensor := ref()) is not None)
+                for tensor in (*(names.holders(place, frame) if operands else ()), *made):
                     if np.may_share_memory(tensor._array, value):
                         own = self._in_words(draft, sources) if own is None else own
                         own.append({"arg": arg, "node": self._number(tensor, scope)})

@@ -791,3 +791,14 @@ def test_a_write_is_not_shown_as_a_read() -> None:
 
     assert "y2 = y[0]" not in repr(rec)
     assert "y[0] = ..." in repr(rec)
+
+
+def test_a_tensor_made_inside_of_a_call_is_an_input_of_what_reads_it_alone() -> None:
+    rec = run(
+        "import autodiff_kit.nn.functional as F\n"
+        "w = torch.ones(2, 3, requires_grad=True)\n"
+        "loss = F.cross_entropy(w, torch.tensor([0, 2]))"
+    )
+
+    made = next(n["id"] for n in rec.nodes if n["text"] == "torch.tensor([0, 2])")
+    assert {"arg": "target", "node": made} in rec.nodes[-1]["inputs"]
