@@ -241,7 +241,7 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
         is_held = of_pass is None and fields.get("grad") is not None
         grad = (fields.get("grad") if of_pass is None else of_pass) or ""
         grad = fields.get("total") or "" if text["slots"] else grad
-    grad = grad or "=" * bool(text["slots"])
+    grad = grad or "= ?" * bool(text["slots"])
     top = y + 8
     y += (SLOT if text["slots"] else 0) * 0.5 + (13 if text["slots"] else LINE)
     label, data_attribute = escaped(text["label"] if is_held else GRADIENT), ""

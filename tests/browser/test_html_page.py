@@ -13,6 +13,7 @@ import pytest
 from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
 from tests.browser.labs import CORNER, box, path_of, top
+from tests.record.cells import run
 from tests.view import recordings
 from tests.view.programs import residual_net
 from tests.view.stories import STORIES, recorded
@@ -44,6 +45,23 @@ def test_the_page_steps_to_the_end_and_back_by_mouse(opened: Any, board: Any) ->
     for k in reversed(range(len(PAYLOAD["frames"]) - 1)):
         seen.press("Step back")
         assert seen.caption == PAYLOAD["frames"][k]["caption"]
+
+
+def test_of_a_leaf_that_no_gradient_reaches_the_inspector_says_so(opened: Any, board: Any) -> None:
+    rec = run(
+        "a = torch.tensor(2., requires_grad=True)\n"
+        "b = torch.tensor(5., requires_grad=True)\n"
+        "c = a * b\n"
+        "(c.detach() * a).backward()"
+    )
+    page = opened(build(rec).payload())
+    board(page).press("Last step")
+    page.locator('[data-node="1"]').click()
+
+    gradient = page.locator(".adk-fact", has_text="Gradient")
+    assert gradient.inner_text().split("\n")[-1] == "None: no gradient reaches it"
+    page.locator('[data-node="0"]').click()
+    assert gradient.inner_text().split("\n")[-1] == "10."
 
 
 def test_first_and_last_go_to_the_ends(opened: Any, board: Any) -> None:

@@ -280,7 +280,7 @@ export function graphPane(payload, still, pick) {
       for (const edge of edgesInto[id] ?? []) edge.marks.forEach((mark) => mark.classList.toggle("adk-hidden", hidden));
       for (const [name, holds] of STATES) node.group.classList.toggle(name, holds(fields));
       const text = fields.g ?? fields.grad ?? "";
-      if (node.grad) node.grad.textContent = node.hasSlots ? fields.total || "=" : text;
+      if (node.grad) node.grad.textContent = node.hasSlots ? fields.total || "= ?" : text;
       if (node.held) node.held.textContent = fields.g == null && fields.grad != null ? node.held.dataset.held : "gradient";
       if (node.value) node.value.textContent = fields.value ?? node.made; // else changed in place
       if (node.cells) replace(node.cells, fields.cells ?? node.own, fields.tensor ?? node.numbers);
