@@ -8,7 +8,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from autodiff_kit.lessons import normalise
-from autodiff_kit.lessons.normalise import main
+from autodiff_kit.lessons.normalise import execute, main
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 SVG = "image/svg+xml"
@@ -173,6 +173,22 @@ def test_the_notebooks_beside_a_broken_one_are_still_normalised(noisy: Path) -> 
 
 
 @pytest.mark.usefixtures("kernels")
+def test_a_kernel_whose_port_was_taken_is_started_once_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    starts = []
+
+    def start(client: Any) -> None:
+        starts.append(client)
+        if len(starts) == 1:
+            raise RuntimeError("Kernel died before replying to kernel_info")
+
+    monkeypatch.setattr("nbclient.NotebookClient.execute", start)
+    execute(nbformat.v4.new_notebook(), tmp_path / "a.ipynb")
+
+    assert len({id(client) for client in starts}) == 2
+
+
 def test_execute_runs_the_cells_in_the_notebooks_folder_and_twice_gives_the_same_bytes(
     tmp_path: Path,
 ) -> None:

@@ -93,9 +93,20 @@ def execute(notebook: Any, path: Path) -> None:
     from nbclient.exceptions import CellControlSignal, DeadKernelError
 
     resources = {"metadata": {"path": str(path.resolve().parent)}}
-    client = NotebookClient(notebook, timeout=60, kernel_name=KERNEL["name"], resources=resources)
+
+    def run() -> None:
+        NotebookClient(
+            notebook, timeout=60, kernel_name=KERNEL["name"], resources=resources
+        ).execute()
+
     try:
-        client.execute()
+        try:
+            run()
+        except RuntimeError as error:
+            # Jupyter chooses free ports before the kernel opens them: another program was faster.
+            if isinstance(error, DeadKernelError) or "before replying" not in str(error):
+                raise
+            run()
     except (CellControlSignal, DeadKernelError) as error:
         raise NotebookError(
             f"{path} did not run to its end: {error}\n-> The file was left as it is."
