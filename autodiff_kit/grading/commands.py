@@ -265,7 +265,9 @@ def build(folder: Path | None, check: bool) -> None:
     """Make the learners' notebooks and puzzles (release) from the teacher's notebooks (source).
 
     In the source, the hidden tests (for those who use nbgrader) are brought in line with the
-    checks; nothing else of it changes but the outputs, which are left out.
+    checks; nothing else of it changes but the outputs, which are left out. Puzzles are made of the
+    exercises that ask for them (`puzzles = true` in course.toml or exercise.toml): their file
+    contains the solutions.
     """
     stale = []
     with explained():
@@ -286,9 +288,11 @@ def build(folder: Path | None, check: bool) -> None:
                 target.write_bytes(data)
         notebooks = len(stale)
         puzzles, path = packed(course), course.folder / "release" / PUZZLES
-        if not path.is_file() or path.read_bytes() != puzzles:
+        if (path.read_bytes() if path.is_file() else None) != puzzles:
             stale.append(PUZZLES)
-            if not check:
+            if not check and puzzles is None:
+                path.unlink()
+            elif not check and puzzles is not None:
                 path.parent.mkdir(exist_ok=True)
                 path.write_bytes(puzzles)
     if check and stale:
@@ -297,6 +301,11 @@ def build(folder: Path | None, check: bool) -> None:
         )
     release = course.folder / "release"
     click.echo(f"{len(course.names)} notebooks, {notebooks} of them new or changed: {release}")
+    if puzzles is not None:
+        click.echo(
+            f"{path} contains the solutions of the exercises with puzzles, line by line. "
+            "Who gets the file has them."
+        )
 
 
 @click.command(name="new-exercise")

@@ -110,7 +110,7 @@ class Exercise:
     memory: int
     allowed: tuple[str, ...]
     reviewed: dict[str, str]
-    has_puzzles: bool = True
+    has_puzzles: bool = False
     puzzle_shares: dict[str, float] = field(default_factory=dict)
 
     @property

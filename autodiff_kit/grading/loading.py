@@ -49,7 +49,7 @@ def load(folder: Path, name: str) -> Exercise:
         names = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
         notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
         solution = "\n\n".join(_cells(notebook, "solution"))
-        puzzles = facts.get("puzzles", {})
+        puzzles = facts.get("puzzles", _puzzles_of_course(folder))
         exercise = Exercise(
             id=facts["id"],
             title=facts["title"],
@@ -73,7 +73,7 @@ def load(folder: Path, name: str) -> Exercise:
             memory=facts["limits"]["memory"],
             allowed=tuple(facts["allowed"]),
             reviewed=facts.get("reviewed", {}),
-            has_puzzles=puzzles is not False,
+            has_puzzles=_is_wish(puzzles),
             puzzle_shares=dict(puzzles) if isinstance(puzzles, dict) else {},
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -81,6 +81,21 @@ def load(folder: Path, name: str) -> Exercise:
         raise ExerciseError(f"Cannot read the exercise {name} in {folder}: {problem}") from error
     _fits(exercise)
     return exercise
+
+
+def _puzzles_of_course(folder: Path) -> object:
+    """Return whether a course's exercises have puzzles where they do not say it themselves."""
+    path = folder / "course.toml"
+    if not path.is_file():
+        return False
+    return tomllib.loads(path.read_text(encoding="utf-8")).get("puzzles", False)
+
+
+def _is_wish(puzzles: object) -> bool:
+    """Return whether a solution may be shown in pieces; who gives points for them says so, too."""
+    if not isinstance(puzzles, bool | dict):
+        raise ValueError(f"puzzles is {puzzles!r}; it is true, false, or a table of shares")
+    return puzzles is not False
 
 
 def _cells(notebook: Json, role: str) -> list[str]:

@@ -31,13 +31,18 @@ MOST_CHOICES = 6  # of a gap
 _SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n(.*?)^[ \t]*### END SOLUTION\n?")
 
 
-def packed(course: Course) -> bytes:
-    """Return the puzzles of a course as the file that `build` writes."""
+def packed(course: Course) -> bytes | None:
+    """Return the puzzles of a course as the file that `build` writes; None if it has none.
+
+    The file contains the solutions of these exercises.
+    """
     by_exercise = {
         exercise.id: [asdict(puzzle) for puzzle in puzzles_for(course, exercise)]
         for exercise in course.exercises()
         if exercise.has_puzzles
     }
+    if not by_exercise:
+        return None
     return (json.dumps(by_exercise, indent=1, ensure_ascii=False) + "\n").encode()
 
 

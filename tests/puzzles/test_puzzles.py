@@ -328,6 +328,8 @@ def test_a_course_of_ones_own_gets_puzzles_by_build(tmp_path: Path) -> None:
     from tests.grading import tiny
 
     course: Course = tiny.make_course(tmp_path)
+    file = tmp_path / "course.toml"
+    file.write_text(f"puzzles = true\n{file.read_text()}")
     result = CliRunner().invoke(cli, ["build", "--course", str(tmp_path)])
 
     assert result.exit_code == 0, result.output
@@ -339,6 +341,47 @@ def test_a_course_of_ones_own_gets_puzzles_by_build(tmp_path: Path) -> None:
     (tmp_path / "release" / PUZZLES).write_text("{}")
     stale = CliRunner().invoke(cli, ["build", "--course", str(tmp_path), "--check"])
     assert stale.exit_code == 1 and PUZZLES in stale.output
+
+
+def test_without_a_wish_nothing_of_a_solution_is_in_what_learners_get(tmp_path: Path) -> None:
+    from click.testing import CliRunner
+
+    from autodiff_kit.cli import cli
+    from tests.grading import tiny
+
+    tiny.make_course(tmp_path)
+    release = tmp_path / "release"
+    release.mkdir(exist_ok=True)
+    (release / PUZZLES).write_text("{}")  # of a course that had some
+    stale = CliRunner().invoke(cli, ["build", "--course", str(tmp_path), "--check"])
+    result = CliRunner().invoke(cli, ["build", "--course", str(tmp_path)])
+
+    assert stale.exit_code == 1 and PUZZLES in stale.output
+    assert result.exit_code == 0 and "contains the solutions" not in result.output
+    files = [path for path in release.rglob("*") if path.is_file()]
+    assert files
+    assert not any(b"2 * x + 1" in path.read_bytes() for path in files)
+    assert not (release / PUZZLES).exists()
+
+
+@pytest.mark.parametrize("wish", ["puzzles = true", "[puzzles]\nparsons = 0.5"])
+def test_an_exercise_may_ask_for_puzzles_by_itself_and_build_says_what_they_tell(
+    wish: str, tmp_path: Path
+) -> None:
+    from click.testing import CliRunner
+
+    from autodiff_kit.cli import cli
+    from tests.grading import tiny
+
+    tiny.make_course(tmp_path)
+    file = tmp_path / "checks" / tiny.NAME / "exercise.toml"
+    is_table = wish.startswith("[")
+    file.write_text(f"{file.read_text()}\n{wish}\n" if is_table else f"{wish}\n{file.read_text()}")
+    result = CliRunner().invoke(cli, ["build", "--course", str(tmp_path)])
+
+    assert result.exit_code == 0
+    assert "contains the solutions" in result.output
+    assert (tmp_path / "release" / PUZZLES).is_file()
 
 
 def test_who_has_not_begun_is_told_of_them_where_they_are(
