@@ -153,7 +153,7 @@ def keep_performance(key: str, result: Json) -> tuple[bool, str]:
     def add(data: Json) -> None:
         before = _performances(data)
         performance = _merged(before.get(key), result)
-        entries = {**data.get("performances", {}), key: asdict(performance)}
+        entries = {**_entries(data), key: asdict(performance)}
         data["performances"] = dict(sorted(entries.items()))
 
     return _change(add, "result")
@@ -206,11 +206,16 @@ def _change(change: Callable[[Json], None], what: str) -> tuple[bool, str]:
     return True, note
 
 
+def _entries(data: Json) -> Json:
+    """Return the part about performances; of a damaged one, nothing."""
+    entries = data.get("performances")
+    return entries if isinstance(entries, dict) else {}
+
+
 def _performances(data: Json) -> dict[str, Performance]:
     """Take the performances out of a file's content; one that is not whole is left out."""
     performances = {}
-    entries = data.get("performances", {})
-    for key, entry in entries.items() if isinstance(entries, dict) else ():
+    for key, entry in _entries(data).items():
         names = ("mastered", "again")
         is_whole = isinstance(entry, dict) and isinstance(entry.get("times"), int)
         if is_whole and all(isinstance(entry.get(name), list) for name in names):

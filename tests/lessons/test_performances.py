@@ -76,3 +76,18 @@ def test_a_result_that_cannot_be_kept_is_told_in_the_lab(
     lab.result = result_of(lab, Player("the mock"))
 
     assert lab.note.startswith("This result cannot be kept")
+
+
+@pytest.mark.parametrize("damaged", [[], None, "", 3, [["01.a", 1]]], ids=repr)
+def test_a_part_that_is_no_object_does_not_stop_a_result(file: Path, damaged: Any) -> None:
+    progress.keep("03.order", "b", True)
+    data = json.loads(file.read_text())
+    file.write_text(json.dumps({**data, "performances": damaged}))
+
+    kept = progress.keep_performance(
+        "03.engine", {"mastered": ["value"], "misconceptions": [], "practise": []}
+    )
+
+    assert kept == (True, "")
+    assert progress.read_performances()[0]["03.engine"].mastered == ["value"]
+    assert progress.read()[0]["03.order"].right

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_kit.record.events import Value
-from autodiff_kit.view.perform.building import why_closed
-from autodiff_kit.view.perform.context import Context, bare_task, choice, slip
+from autodiff_kit.view.perform.context import Context, bare_task, choice, code, slip
 from autodiff_kit.view.perform.mistakes import as_text, distinct
+from autodiff_kit.view.perform.reaching import passes, why_none
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
-from autodiff_kit.view.perform.script import Details, Mark, Slip, Stage
+from autodiff_kit.view.perform.script import Details, Mark, Slip, Stage, Task
 
 __all__ = ["state_stages"]
 
@@ -21,9 +21,8 @@ LEAVES = 8  # whose .grad is asked for
 
 def state_stages(context: Context) -> list[Stage]:
     """Return what is asked after the last backward pass."""
-    passes = [e for e in context.events if e["kind"] == "backward"]
     frame = len(context.picture.frames) - 1
-    if not passes or context.recording["error"]:
+    if not passes(context) or context.recording["error"]:
         return []
     tasks = [*_leaves(context), *_freed(context)]
     return [{"part": "state", "frame": frame, "tasks": tasks}] if tasks else []
@@ -43,7 +42,7 @@ def _leaves(context: Context) -> list[str]:
 def _leaf(context: Context, node: int) -> str | None:
     name, grad = context.name(node), None
     brought: list[tuple[int, Value]] = []
-    number = -1
+    number, changed = -1, ""
     parts: dict[int, list[Value]] = {}
     for event in context.events:
         if event["kind"] == "backward":
@@ -56,6 +55,8 @@ def _leaf(context: Context, node: int) -> str | None:
         elif event["kind"] == "grad" and event["node"] == node:
             grad = event["grad"]
             brought.clear()
+            changed = f"{context.line(event['where'])}`{name}.grad` is changed. Begin with what it "
+            changed += "is after that, and add what arrives later."
         elif event["kind"] == "contribution" and event["to"] == node:
             parts.setdefault(number, []).append(event["after"])
     if grad is None:
@@ -96,7 +97,7 @@ def _leaf(context: Context, node: int) -> str | None:
         f"What is `{name}.grad` at the end?",
         [right],
         _only_apart(distinct(slips, [right])),
-        otherwise=f"Add up all that has arrived at `{name}`, in all passes.",
+        otherwise=changed or f"Add up all that has arrived at `{name}`, in all passes.",
         right=f"`{name}.grad` is `{as_text(right)}`.",
         node=box,
     )
@@ -119,13 +120,12 @@ def _is_other(one: Slip, others: list[Slip]) -> bool:
 
 def _none(context: Context, node: int) -> str | None:
     """Ask for a .grad that is None."""
-    record, name, box = context.nodes[node], context.name(node), context.box(node)
-    if record["requires_grad"]:
-        text, kind = _unreached(context, node)
-    else:
-        text, kind = why_closed(context, node)
+    name, box = context.name(node), context.box(node)
+    reason = why_none(context, node)
+    text = reason.text
     marks: list[Mark] = [{"kind": "wrong", "node": box, "text": f"{name}.grad is None"}]
-    kinds = (kind,) if kind else ()
+    kinds = (reason.misconception,) if reason.misconception else ()
+    more: Details = {} if reason.has_path else {"smaller": _smaller_none(context, name)}
     return context.task(
         "state",
         "leaf",
@@ -133,40 +133,30 @@ def _none(context: Context, node: int) -> str | None:
         f"What is `{name}.grad` at the end?",
         [{"none": True}],
         options=[{"value": v, "text": f"`{v}`"} for v in ("None", "0.", "1.")],
-        slips=[slip({"number": True}, f"{text} `{name}.grad` stays `None`.", *kinds, marks=marks)],
+        slips=[slip({"number": True}, f"{text} `{name}.grad` is `None`.", *kinds, marks=marks)],
         right=f"`{name}.grad` is `None`. {text}",
         reveal="`None`",
         node=box,
         like="none",
-        smaller=bare_task(
-            "smaller",
-            "state",
-            "leaf",
-            "choice",
-            f"Does `{name}` require a gradient, and does a path lead to it?",
-            [{"one": "no"}],
-            options=choice(yes="Yes, both", no="No, at least one of them fails"),
-            right="So no backward pass writes to its .grad, and that is not the same as 0.",
-            otherwise=f"Look at the line that makes `{name}`, and at the edges that leave it.",
-        ),
+        **more,
     )
 
 
-def _unreached(context: Context, node: int) -> tuple[str, str]:
-    """Return why a leaf that requires a gradient has got none."""
-    name = context.name(node)
-    consumers = [r["id"] for r in context.nodes if node in context.tensors(r)]
-    for consumer in consumers:
-        if not context.nodes[consumer]["requires_grad"]:
-            return why_closed(context, consumer)[0], "flows_through"
-    seen = list(consumers)
-    for consumer in seen:
-        for record in context.nodes:
-            if consumer in context.tensors(record) and record["id"] not in seen:
-                if not record["requires_grad"]:
-                    return why_closed(context, record["id"])[0], "flows_through"
-                seen.append(record["id"])
-    return f"No path leads to `{name}`.", ""
+def _smaller_none(context: Context, name: str) -> Task:
+    roots = dict.fromkeys(root for record in passes(context) for root in record.start["roots"])
+    begin = code(*map(context.name, roots))
+    begin = begin if len(roots) == 1 else f"one of {begin}"
+    return bare_task(
+        "smaller",
+        "state",
+        "leaf",
+        "choice",
+        f"Does `{name}` require a gradient, and does a path lead from {begin} to it?",
+        [{"one": "no"}],
+        options=choice(yes="Yes, both", no="No, at least one of them fails"),
+        right="So no backward pass writes to its .grad, and that is not the same as 0.",
+        otherwise=f"Look at the line that makes `{name}`, and at the edges that leave it.",
+    )
 
 
 def _freed(context: Context) -> list[str]:
@@ -205,7 +195,8 @@ def _freed(context: Context) -> list[str]:
                 **shared,
             )
         )
-    if any(context.nodes[n]["kind"] == "leaf" for n in visited):
+    fills = any(context.nodes[n]["kind"] == "leaf" for n in visited)
+    if fills and not passes(context)[-1].results:  # autograd.grad would add to no .grad
         tasks.append(_again(context, root, is_freed, shared))
     return tasks
 

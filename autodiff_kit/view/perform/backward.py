@@ -14,6 +14,7 @@ from autodiff_kit.view.perform.arrivals import ArrivalTasks
 from autodiff_kit.view.perform.building import branch_slip, why_closed
 from autodiff_kit.view.perform.context import Context, bare_task, choice, code, slip
 from autodiff_kit.view.perform.mistakes import as_text, distinct
+from autodiff_kit.view.perform.reaching import why_passed_by
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
 from autodiff_kit.view.perform.script import Details, Mark, NodePlan, Pass, Slip, Stage
 from autodiff_kit.view.words import box_value
@@ -78,8 +79,7 @@ class PassTasks(ArrivalTasks):
         marks: list[Mark] = [{"kind": "wrong", "node": context.box(node), "text": "no gradient"}]
         record = context.nodes[node]
         if record["requires_grad"]:
-            root = context.name(self.start["roots"][0])
-            text = f"No path leads from `{root}` to `{context.name(node)}`: no gradient arrives."
+            text = why_passed_by(context, self.number, node).text
             return slip({"one": context.box(node)}, text, marks=marks)
         text, kind = why_closed(context, node)
         edges = [e for e in context.picture.outline.edges if e.source == context.box(node)]
@@ -261,6 +261,13 @@ class PassTasks(ArrivalTasks):
                 text = f"`{name}` has its gradient already. Which nodes was it computed from?"
             kinds = () if other == node else ("wrong_input",)
             slips.append(slip({"one": box.id}, text, *kinds, marks=marks))
+        needing = {source for source in tensors if context.nodes[source]["requires_grad"]}
+        missing = "One is missing: each input that requires a gradient gets a contribution."
+        if needing - set(targets):
+            missing = (
+                "One is missing: an input gets a contribution if this pass computes its gradient, "
+                "or that of a tensor it was computed from."
+            )
         return context.task(
             "backward",
             "targets",
@@ -268,7 +275,7 @@ class PassTasks(ArrivalTasks):
             f"To which nodes does `{name}` pass a contribution?",
             [{"all": [context.box(target) for target in targets]}],
             slips=slips,
-            otherwise="One is missing: each input that requires a gradient gets a contribution.",
+            otherwise=missing,
             right=f"`{name}` passes a contribution to {code(*map(context.name, targets))}.",
             reveal=code(*map(context.name, targets)),
             hint="Choose nodes of the graph, then check.",

@@ -128,6 +128,11 @@ PROGRAMS: dict[str, Program] = {
     "two passes, cleared": Program(
         TWO + "y = w * x\ny.backward()\nw.grad = None\nz = w * w * x\nz.backward()"
     ),
+    "cleared at the end": Program(TWO + "y = w * x\ny.backward()\nw.grad = None"),
+    "gradients that are returned": Program(
+        TWO + "y = w * x * w\n(g,) = torch.autograd.grad(y, [w])\nz = x * 3\nz.backward()"
+    ),
+    "gradients of some inputs": Program(TWO + "a = x * 2\ny = w * a\ny.backward(inputs=[w])"),
     "equal factors": Program(
         _leaves(w="2.0", x="2.0") + "a = w * x\nloss = a * a\nloss.backward()"
     ),

@@ -389,7 +389,15 @@ class FlowsThrough(Mutant):
     def m_leaf(self, task: Task) -> Answer | None:
         node = self.nodes[int(task["node"])]
         grad = self.variables[node["name"]].grad
-        return "0." if node["requires_grad"] and grad is None else None
+        return "0." if grad is None and self.is_behind_a_cut(node["id"]) else None
+
+    def is_behind_a_cut(self, leaf: int) -> bool:
+        """Return whether a leaf requires a gradient and is read, at some distance, by a cut."""
+        reading = {leaf}
+        for node in self.nodes:  # each after those that it reads
+            if reading & {s["node"] for s in node["inputs"] if "node" in s}:
+                reading.add(node["id"])
+        return self.nodes[leaf]["requires_grad"] and any(map(self.is_cut, reading))
 
 
 class ConstantAsLeaf(Mutant):
