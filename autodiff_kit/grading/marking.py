@@ -29,6 +29,7 @@ __all__ = [
     "NOT_ATTEMPTED",
     "Result",
     "Row",
+    "as_fault",
     "failed_checks",
     "grade_code",
 ]
@@ -141,7 +142,7 @@ def grade_code(
             answers = _answered(again, code, runner, seed, left, names)
             row = _spared(row, _failed(again, again.checks, answers, seed), exercise, names)
             if any(a.status == "fault" for cases in answers.values() for a in cases):
-                row = _fault(row)
+                row = as_fault(row)
         rows.append(row)
     if any(row.status == MISSING for row in rows):
         reasons = why_absent(exercise, Work.of(code), runner)
@@ -241,7 +242,8 @@ def _listed(names: Iterable[str]) -> str:
     return " and ".join(f"`{name}`" for name in names)
 
 
-def _fault(row: Row) -> Row:
+def as_fault(row: Row) -> Row:
+    """Return a row that the machine failed to judge."""
     text = "The grader itself had a problem; this costs you nothing."
     return replace(row, points=0, status="fault", message="fault", text=text)
 
@@ -285,7 +287,7 @@ def _row(
         return Row(exercise.id, step.id, points, step.points, status, message, text, names)
 
     if any(answer.status == "fault" for answer in answers):
-        return _fault(row("", "", ""))
+        return as_fault(row("", "", ""))
     if not failed:
         return row("right", "right", "Right.")
     open_names = _needed(exercise, step, {row.step for row in earlier if row.points < row.max})

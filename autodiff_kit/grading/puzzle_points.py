@@ -19,7 +19,14 @@ import numpy as np
 
 from autodiff_kit.grading.calls import Call, Limits, Runner, Work
 from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code
+from autodiff_kit.grading.marking import (
+    MISSING,
+    NOT_ATTEMPTED,
+    Result,
+    Row,
+    as_fault,
+    grade_code,
+)
 from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.puzzles import Puzzle, arranged, beside, filled, key_of, places_from
 
@@ -83,12 +90,22 @@ def with_puzzle_points(
         For all runs together.
     result : Result
         Of what was written.
+
+    Returns
+    -------
+    Result - where the machine failed, rows that a puzzle may earn points for are faults.
     """
     begun = time.monotonic()
     rows = list(result.rows)
     if work.suffix != ".ipynb" or not any(exercise.puzzle_shares.values()):
         return result
-    answers = _answers_in(work, runner) if any(row.points < row.max for row in rows) else {}
+    if not any(_may_earn(r, s) for r in rows for s in exercise.puzzle_shares.values()):
+        return result
+    answers = _answers_in(work, runner)
+    if answers is None:
+        most = max(exercise.puzzle_shares.values())
+        faults = (as_fault(row) if _may_earn(row, most) else row for row in rows)
+        return replace(result, rows=tuple(faults))
     for kind, share in exercise.puzzle_shares.items():
         by_part = answers.get(kind)
         for puzzle in puzzles:
@@ -101,8 +118,13 @@ def with_puzzle_points(
             left = limits.after(time.monotonic() - begun)
             again = grade_code(exercise, beside(exercise, puzzle, code), runner, seed, left)
             for index in open_rows:
-                if again.rows[index].status == "right":
+                status = again.rows[index].status
+                if status == "right":
                     rows[index] = _earned(rows[index], kind, share)
+                elif status == "fault":
+                    rows[index] = as_fault(rows[index])
+                elif status == "timeout":
+                    rows[index] = _late(rows[index], kind)
     return replace(result, rows=tuple(rows))
 
 
@@ -116,6 +138,12 @@ def _earned(row: Row, kind: str, share: float) -> Row:
     if row.status in (NOT_ATTEMPTED, MISSING):  # something was done
         return replace(row, points=points, text=text, status="puzzle", message=kind)
     return replace(row, points=points, text=text)
+
+
+def _late(row: Row, kind: str) -> Row:
+    """Return a row whose puzzle did not end: it has what was written earns, and is tried again."""
+    text = f"{row.text}\n{_WORDS[kind]} did not end within the time."
+    return replace(row, status="timeout", message="timeout", text=text)
 
 
 def _code(kind: str, puzzle: Puzzle, by_part: object) -> str:
@@ -133,10 +161,13 @@ def _code(kind: str, puzzle: Puzzle, by_part: object) -> str:
         return ""
 
 
-def _answers_in(work: Work, runner: Runner) -> Fields:
+def _answers_in(work: Work, runner: Runner) -> Fields | None:
+    """Return the answers in a notebook, none if it has none; None if the machine failed."""
     driver = f"import json\n{inspect.getsource(_metadata)}\ndrive = _metadata\n"
     question = {"data": np.frombuffer(work.data, np.uint8), "name": ANSWERS}
     (reply,) = runner.run_calls("", [Call(driver, question, is_example=True)], LOOKING)
+    if reply.status in ("fault", "timeout", "died"):  # no code of the learner's was run
+        return None
     return reply.value if isinstance(reply.value, dict) else {}
 
 

@@ -1,11 +1,13 @@
 """Points for puzzles, where a teacher has set some: earned by what runs, and by nothing else."""
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from autodiff_kit.grading.calls import Call, Limits, Reply, Runner, Work
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.identity import Submission
@@ -118,6 +120,65 @@ def test_without_a_share_nothing_is_earned(tmp_path: Path) -> None:
         course = course_with(tmp_path / str(number), shares)
 
         assert graded(course, handed_in(tiny.WRONG, {"parsons": {"double": RIGHT}})).points == 0
+
+
+def of_lines(code: str | Work) -> bool:
+    """Return whether a run is for a puzzle's own code: here, a script."""
+    return isinstance(code, Work) and code.suffix == ".py"
+
+
+def of_answers(code: str | Work) -> bool:
+    """Return whether a run is for the notebook's metadata: beside no code."""
+    return code == ""
+
+
+class Failing(Level0):
+    """A machine that fails a few of the runs that are for puzzles."""
+
+    def __init__(self, status: str, times: int, is_failing: Callable[[str | Work], bool]) -> None:
+        self.status, self.times, self.is_failing = status, times, is_failing
+
+    def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
+        if self.times and self.is_failing(code):
+            self.times -= 1
+            return [Reply(self.status, error="The machine was in trouble.")] * len(calls)
+        return super().run_calls(code, calls, limits)
+
+
+def graded_by(runner: Runner, course: Course, answers: Any) -> Attempt:
+    data = handed_in(tiny.WRONG, answers)
+    work = Submission("ada", "ada", tiny.NAME, "ada", data, ".ipynb")
+    return grade_one(Job("key", work, "", 5), course, runner)
+
+
+@pytest.mark.parametrize(
+    ("is_failing", "status"),
+    [(of_lines, "fault"), (of_lines, "timeout")]
+    + [(of_answers, status) for status in ("fault", "timeout", "died")],
+)
+def test_a_machine_that_fails_once_costs_a_puzzle_nothing(
+    is_failing: Callable[[str | Work], bool], status: str, course: Course
+) -> None:
+    attempt = graded_by(Failing(status, 1, is_failing), course, {"parsons": {"double": RIGHT}})
+
+    assert (attempt.status, attempt.points, attempt.tries) == ("graded", 1.5, 2)
+
+
+@pytest.mark.parametrize("is_failing", [of_lines, of_answers])
+def test_a_machine_that_fails_on_and_on_is_named_as_the_cause(
+    is_failing: Callable[[str | Work], bool], course: Course
+) -> None:
+    attempt = graded_by(Failing("fault", 99, is_failing), course, {"parsons": {"double": RIGHT}})
+
+    assert attempt.status == "fault"
+    assert {mark.status for mark in attempt.marks} == {"fault"}
+
+
+def test_lines_that_never_end_are_tried_twice_and_are_no_fault(course: Course) -> None:
+    attempt = graded_by(Failing("timeout", 99, of_lines), course, {"parsons": {"double": RIGHT}})
+
+    assert (attempt.status, attempt.tries) == ("graded", 2)
+    assert "The lines put in order did not end within the time." in attempt.marks[0].text
 
 
 def test_a_script_has_no_metadata(course: Course) -> None:
