@@ -6,7 +6,6 @@ ever overwritten. Read next: ``feedback.py``, the same inside a notebook.
 
 from __future__ import annotations
 
-import contextlib
 import datetime
 import hashlib
 import json
@@ -36,10 +35,9 @@ from autodiff_kit.grading.places import (
     grade_ids,
     is_begun,
     place_of,
-    places,
     shown,
 )
-from autodiff_kit.grading.progress import keep, keep_result, known, next_hint
+from autodiff_kit.grading.progress import keep, keep_result, known, next_hint, places_for
 from autodiff_kit.grading.puzzle_points import with_answers
 from autodiff_kit.grading.worker import own_runner
 
@@ -71,12 +69,7 @@ def _find(key: str) -> tuple[Course, Exercise]:
 
 def _places(course: Course, folder: Path | None) -> list[Path]:
     """Return where work may lie, the nearest first."""
-    if folder is not None:
-        return [folder]
-    with contextlib.suppress(ExerciseError):
-        if course.folder == find_course():
-            return places(Path.cwd())
-    return [Path.cwd() / EXERCISES]  # a course of one's own keeps to its own folder
+    return places_for(course) if folder is None else [folder]
 
 
 def _place(course: Course, exercise: Exercise, folder: Path | None) -> Path:

@@ -14,11 +14,15 @@ from typing import Any
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.free_form import Json
-from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.course import Course, find_course
+from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.marking import Result
-from autodiff_kit.grading.places import EXERCISES
+from autodiff_kit.grading.places import EXERCISES, place_of, places
 
-__all__ = ["PROGRESS", "folder_of_notebook", "keep", "keep_result", "known", "next_hint"]
+__all__ = [
+    *("PROGRESS", "folder_of_notebook", "folder_of_work", "keep", "keep_result", "known"),
+    *("next_hint", "places_for"),
+]
 
 PROGRESS = ".autodiff-kit-exercises.json"
 _elsewhere: Json = {}  # for notebooks that lie where nothing is kept
@@ -28,6 +32,34 @@ def folder_of_notebook() -> Path | None:
     """Return the folder of the notebook that runs if it is one of exercises, else None."""
     here = Path.cwd()
     return here if here.name == EXERCISES or (here / PROGRESS).is_file() else None
+
+
+def folder_of_work(course: Course, exercise: Exercise) -> Path | None:
+    """Return the folder in which `submit` finds the work on an exercise; None if there is none.
+
+    Parameters
+    ----------
+    course : Course
+    exercise : Exercise
+        One of the course.
+    """
+    here = folder_of_notebook()
+    if here is not None:
+        return here
+    try:
+        notebook = course.folder / "release" / exercise.name / f"{exercise.name}.ipynb"
+        place = place_of(exercise.name, notebook.read_bytes(), places_for(course))
+    except OSError:  # it was not built: then nothing was begun
+        return None
+    return place if place.is_dir() else None
+
+
+def places_for(course: Course) -> list[Path]:
+    """Return where work on the exercises of a course may lie, the nearest first."""
+    with contextlib.suppress(ExerciseError):
+        if course.folder == find_course():
+            return places(Path.cwd())
+    return [Path.cwd() / EXERCISES]  # a course of one's own keeps to its own folder
 
 
 def known(folder: Path | None, exercise: Exercise) -> Json:

@@ -79,10 +79,11 @@ def gaps(key: str, *, course: Course | None = None) -> GapsCard:
     return GapsCard(*_puzzles(key, course))
 
 
-def _puzzles(key: str, course: Course | None) -> tuple[Exercise, list[Puzzle]]:
+def _puzzles(key: str, course: Course | None) -> tuple[Exercise, list[Puzzle], Path | None]:
     from autodiff_kit.grading.course import find_course, open_course
+    from autodiff_kit.grading.progress import folder_of_work
     from autodiff_kit.grading.puzzles import puzzles_in
 
     course = course or open_course(find_course(Path.cwd()))
     exercise = course.exercise(key)
-    return exercise, puzzles_in(course.folder, exercise)
+    return exercise, puzzles_in(course.folder, exercise), folder_of_work(course, exercise)

@@ -16,7 +16,7 @@ import traitlets
 
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import inline, picture_of
-from autodiff_kit.grading.progress import folder_of_notebook, keep, known
+from autodiff_kit.grading.progress import keep, known
 from autodiff_kit.grading.puzzles import Line, Puzzle, arranged, filled, key_of, places_from
 from autodiff_kit.lessons.cards import Card
 from autodiff_kit.puzzles.judge import Verdict, judge
@@ -28,6 +28,11 @@ Sent = dict[str, Any]  # what a trait holds, by the names that the browser reads
 Kept = dict[str, Any]  # of one puzzle: "answer", "right" (the last one), "tries", "solved", "round"
 
 WRONG_LINES = 4  # that are shown at a time: more is a search, not a question of order
+_NO_ANSWER = "<p>This does not fit the lines shown here. Run the cell again (Shift+Enter).</p>"
+_NOT_KEPT = (
+    "Nothing is kept here: what you solve is forgotten when Python ends, because no folder of "
+    "exercises was found. To have one, run in this notebook's folder: autodiff-kit start {}"
+)
 _MODULES = ("code", "keys", "dom")  # each after those that it imports
 
 
@@ -42,12 +47,14 @@ class PuzzleCard(Card):
     ----------
     exercise : Exercise
     puzzles : sequence of Puzzle
+    folder : Path or None
+        Where what was solved is kept; None: in this process.
 
     Attributes
     ----------
     task : dict
-        What there is to do: ``kind``, ``title``, ``next`` (where it leads to), and ``parts``, each
-        with its ``names``, ``sections`` and what its kind needs. It is sent once.
+        What there is to do: ``kind``, ``title``, ``note`` (that nothing is kept), and ``parts``,
+        each with its ``names``, ``sections`` and what its kind needs.
     state : dict
         ``count`` of what was said so far, and ``parts``: of each its ``answer``, ``outcome``
         (``""``, ``"right"``, ``"wrong"``), ``text`` and ``picture`` as HTML, the ``line`` that it
@@ -63,12 +70,14 @@ class PuzzleCard(Card):
     task = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, exercise: Exercise, puzzles: Sequence[Puzzle]) -> None:
+    def __init__(self, exercise: Exercise, puzzles: Sequence[Puzzle], folder: Path | None) -> None:
         self.exercise = exercise
         self.puzzles = [puzzle for puzzle in puzzles if self.is_of_use(puzzle)]
-        self._folder = folder_of_notebook()
-        facts = _dict(known(self._folder, exercise).get(self.kind))
-        self._facts = [_dict(facts.get(key_of(puzzle))) for puzzle in self.puzzles]
+        self._folder = folder
+        # Each card has its own: another one may begin again while the lines are shown here.
+        self._rounds = [
+            _int(self._facts_of(number).get("round")) for number in range(len(self.puzzles))
+        ]
         super().__init__(body=html.escape(self.what), task=self._task(), state=self._begun())
         self.on_msg(self._on_message)
 
@@ -113,14 +122,14 @@ class PuzzleCard(Card):
         try:
             code = self.code_of(number, answer)
         except (ValueError, KeyError, TypeError, IndexError):
+            self._tell(number, outcome="wrong", text=_NO_ANSWER, picture="", line=0)
             return None
         verdict = judge(self.exercise, self.puzzles[number], code)
-        facts = self._facts[number]
-        facts = {**facts, "answer": answer, "tries": _int(facts.get("tries")) + 1}
-        facts["solved"] = bool(facts.get("solved")) or verdict.is_right
-        if verdict.is_right:
-            facts["right"] = self.own_form(number, answer)
-        self._keep(number, facts)
+        before = self._facts_of(number)
+        is_solved = bool(before.get("solved")) or verdict.is_right
+        right = {"right": self.own_form(number, answer)} if verdict.is_right else {}
+        tries = _int(before.get("tries")) + 1
+        self._keep(number, answer=answer, tries=tries, solved=is_solved, **right)
         picture = picture_of(self.exercise, verdict.result, verdict.row)
         self._tell(
             number,
@@ -129,15 +138,15 @@ class PuzzleCard(Card):
             text="".join(f"<p>{inline(line)}</p>" for line in verdict.text.splitlines()),
             picture=picture,
             line=verdict.line,
-            solved=facts["solved"],
+            solved=is_solved,
         )
         return verdict
 
     def begin_again(self, number: int) -> None:
         """Forget an answer; other wrong lines may come."""
-        facts = {**self._facts[number], "answer": None}
-        facts["round"] = _int(facts.get("round")) + 1
-        self._keep(number, facts)
+        latest = _int(self._facts_of(number).get("round"))
+        self._rounds[number] = max(latest, self._rounds[number]) + 1
+        self._keep(number, answer=None)
         self.task = self._task()
         self._tell(number, answer=None, outcome="", text="", picture="", line=0)
 
@@ -148,7 +157,7 @@ class PuzzleCard(Card):
         if content.get("again"):
             self.begin_again(number)
         elif content.get("keep"):
-            self._keep(number, {**self._facts[number], "answer": content.get("answer")})
+            self._keep(number, answer=content.get("answer"))
         else:
             self.answer(number, content.get("answer"))
 
@@ -161,29 +170,41 @@ class PuzzleCard(Card):
             }
             for number, puzzle in enumerate(self.puzzles)
         ]
-        return {"kind": self.kind, "title": self.what, "parts": parts}
+        note = "" if self._folder else _NOT_KEPT.format(self.exercise.id)
+        return {"kind": self.kind, "title": self.what, "note": note, "parts": parts}
 
     def _begun(self) -> Sent:
         nothing = {"outcome": "", "text": "", "picture": "", "line": 0}
         parts = [
-            {**nothing, "answer": self._kept(number), "solved": bool(facts.get("solved"))}
-            for number, facts in enumerate(self._facts)
+            {
+                **nothing,
+                "answer": self._kept(number),
+                "solved": bool(self._facts_of(number).get("solved")),
+            }
+            for number in range(len(self.puzzles))
         ]
         return {"count": 0, "parts": parts}
 
     def _kept(self, number: int) -> Any:
-        answer = self._facts[number].get("answer")
+        answer = self._facts_of(number).get("answer")
         try:
             self.code_of(number, answer)
         except (ValueError, KeyError, TypeError, IndexError):  # of another version, or by hand
             return None
         return answer
 
-    def _keep(self, number: int, facts: Kept) -> None:
-        self._facts[number] = facts
-        before = _dict(known(self._folder, self.exercise).get(self.kind))
-        all_facts = {**before, key_of(self.puzzles[number]): facts}
-        keep(self._folder, self.exercise, **{self.kind: all_facts})
+    def _facts_of(self, number: int) -> Kept:
+        """Return what is kept now: other cards and other tabs write it, too."""
+        by_part = _dict(known(self._folder, self.exercise).get(self.kind))
+        return _dict(by_part.get(key_of(self.puzzles[number])))
+
+    def _keep(self, number: int, **news: Any) -> None:
+        before = self._facts_of(number)
+        if self._rounds[number] != _int(before.get("round")):  # the answer is one to these lines
+            news["round"] = self._rounds[number]
+        by_part = _dict(known(self._folder, self.exercise).get(self.kind))
+        by_part = {**by_part, key_of(self.puzzles[number]): {**before, **news}}
+        keep(self._folder, self.exercise, **{self.kind: by_part})
 
     def _tell(self, number: int, **news: Any) -> None:
         parts = list(self.state["parts"])
@@ -204,9 +225,9 @@ class ParsonsCard(PuzzleCard):
 
     kind = "parsons"
 
-    def __init__(self, exercise: Exercise, puzzles: Sequence[Puzzle]) -> None:
+    def __init__(self, exercise: Exercise, puzzles: Sequence[Puzzle], folder: Path | None) -> None:
         self.what = f"{exercise.id}: put the lines in order"
-        super().__init__(exercise, puzzles)
+        super().__init__(exercise, puzzles, folder)
 
     def part_of(self, number: int) -> Sent:
         """Return the lines of a puzzle, in an order that says nothing."""
@@ -214,7 +235,7 @@ class ParsonsCard(PuzzleCard):
         return {"lines": [{"id": line.id, "text": line.text} for line in lines]}
 
     def _lines(self, number: int) -> list[Line]:
-        puzzle, round_ = self.puzzles[number], _int(self._facts[number].get("round"))
+        puzzle, round_ = self.puzzles[number], self._rounds[number]
         # The same each time the cell is run, as long as the learner does not begin again.
         rng = random.Random(f"{self.exercise.id} {key_of(puzzle)} {round_}")
         wrong = list(dict.fromkeys(line.text for line in puzzle.lines if line.mistake))
@@ -243,9 +264,9 @@ class GapsCard(PuzzleCard):
 
     kind = "gaps"
 
-    def __init__(self, exercise: Exercise, puzzles: Sequence[Puzzle]) -> None:
+    def __init__(self, exercise: Exercise, puzzles: Sequence[Puzzle], folder: Path | None) -> None:
         self.what = f"{exercise.id}: fill the gaps"
-        super().__init__(exercise, puzzles)
+        super().__init__(exercise, puzzles, folder)
 
     def is_of_use(self, puzzle: Puzzle) -> bool:
         """Return whether a puzzle has gaps."""

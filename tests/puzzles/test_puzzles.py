@@ -13,6 +13,7 @@ import pytest
 from autodiff_kit.grading import feedback, progress
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
+from autodiff_kit.grading.places import EXERCISES
 from autodiff_kit.grading.puzzle_making import mistaken, packed, puzzles_of
 from autodiff_kit.grading.puzzles import PUZZLES, Place, Puzzle, arranged, filled, puzzles_in
 from autodiff_kit.grading.worker import InProcess, Level0
@@ -216,7 +217,8 @@ def test_an_exercise_that_forbids_it_has_no_puzzles() -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ADK_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(progress, "_elsewhere", {})
 
 
@@ -280,7 +282,11 @@ def test_what_no_browser_sends_is_not_run(kind: Any, answer: Any) -> None:
 
     card._on_message(card, {"part": 0, "answer": answer}, None)
 
-    assert card.state["count"] == 0
+    assert progress._elsewhere == {}
+    assert card.state["count"] == 1  # else the browser would say that Python does not answer
+    state = card.state["parts"][0]
+    assert (state["outcome"], state["solved"]) == ("wrong", False)
+    assert "Run the cell again" in state["text"]
 
 
 def test_levels_and_sections_that_there_are_not_are_refused() -> None:
@@ -313,6 +319,55 @@ def test_who_begins_again_gets_other_wrong_lines_and_an_empty_program() -> None:
     assert card.state["parts"][0]["solved"]  # that stays
     verdict = card.answer(0, right_answer(card, 0))
     assert verdict is not None and verdict.is_right
+
+
+def test_a_second_card_takes_away_nothing_of_what_the_first_has_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / progress.PROGRESS).write_text("{}")
+    monkeypatch.chdir(tmp_path)
+    first, second = (parsons("04.accumulate", course=COURSE) for _ in range(2))
+    first.answer(0, right_answer(first, 0))
+    right = first._facts_of(0)["right"]
+
+    second._on_message(second, {"part": 0, "answer": [], "keep": True}, None)
+    second.answer(0, right_answer(second, 0)[:1])
+    second._on_message(second, {"part": 0, "again": True}, None)
+    third = right_answer(first, 0)[:2]
+    first._on_message(first, {"part": 0, "answer": third, "keep": True}, None)
+
+    facts = json.loads((tmp_path / progress.PROGRESS).read_text())["04.accumulate"]["parsons"]
+    assert facts["backward"]["right"] == right
+    assert facts["backward"]["solved"] and facts["backward"]["tries"] == 2
+    # The answer that is kept is one to the lines that the first card shows.
+    assert parsons("04.accumulate", course=COURSE).state["parts"][0]["answer"] == third
+
+
+def test_what_is_solved_beside_the_exercises_counts_as_in_their_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = tmp_path / EXERCISES
+    work.mkdir()
+    deeper = tmp_path / "notes" / "today"
+    deeper.mkdir(parents=True)
+    monkeypatch.chdir(deeper)
+    card = parsons("04.accumulate", course=COURSE)
+    card.answer(0, right_answer(card, 0))
+
+    facts = json.loads((work / progress.PROGRESS).read_text())["04.accumulate"]["parsons"]
+    assert facts["backward"]["solved"]
+    assert card.task["note"] == ""
+    assert progress._elsewhere == {}
+
+
+def test_where_nothing_is_kept_the_card_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    card = parsons("04.accumulate", course=COURSE)
+
+    assert "Nothing is kept here" in card.task["note"]
+    assert "autodiff-kit start 04.accumulate" in card.task["note"]
 
 
 def test_a_card_is_told_in_words_where_no_widget_runs() -> None:

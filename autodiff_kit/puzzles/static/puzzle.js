@@ -36,7 +36,7 @@ const action = (sign, label, act) => {
 
 /** What both kinds of puzzle share: the parts, the buttons, and what Python says. */
 function frame(model, root) {
-  const { parts, title } = model.get("task");
+  const { parts, title, note } = model.get("task");
   const says = make("div", { class: "adk-puzzle-says", role: "status", "aria-live": "polite" });
   const told = make("div", { class: "adk-puzzle-told", role: "status", "aria-live": "polite" });
   const tabs = parts.map((part, number) => {
@@ -55,6 +55,7 @@ function frame(model, root) {
     make("div", { class: "adk-puzzle-buttons" }, check, again),
     says,
     told,
+    ...(note ? [make("p", { class: "adk-puzzle-note" }, note)] : []),
   );
   const kind = model.get("task").kind === "gaps" ? gapsOf : linesOf;
   let current = 0;
