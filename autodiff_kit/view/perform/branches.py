@@ -24,10 +24,15 @@ class Fork(NamedTuple):
     ran_where: Where | None
     other_where: Where | None
     kind: str  # "if", "while" or "expression"
+    goes_both_ways: bool  # whether the other way was taken, too, in another round or call
 
 
 def fork_of(recording: RecordingData, event: Branch) -> Fork | None:
-    """Return the fork at which Python has asked a tensor; None if the source does not show it."""
+    """Return the fork at which Python has asked a tensor.
+
+    It is None if the source does not show it, or if what the tensor said may not be what decides:
+    in ``if not y < 3`` or ``if 0 < y < 3``, for example.
+    """
     where = event["where"]
     if where is None:
         return None
@@ -38,6 +43,8 @@ def fork_of(recording: RecordingData, event: Branch) -> Fork | None:
         return None
     for node in ast.walk(tree):
         if isinstance(node, ast.If | ast.While | ast.IfExp) and _covers(node.test, where):
+            if not _decides(node.test):
+                return None
             body: list[ast.stmt] | list[ast.expr]
             orelse: list[ast.stmt] | list[ast.expr]
             if isinstance(node, ast.IfExp):
@@ -54,14 +61,37 @@ def fork_of(recording: RecordingData, event: Branch) -> Fork | None:
                 _place(where[0], ran),
                 _place(where[0], other),
                 kind,
+                _goes_both_ways(recording, event),
             )
     return None
 
 
 def forks(recording: RecordingData) -> list[Fork]:
-    """Return the forks of ``if`` whose two branches both have lines."""
-    found = [fork_of(recording, e) for e in recording["events"] if e["kind"] == "branch"]
-    return [fork for fork in found if fork and fork.ran and fork.other and fork.kind != "while"]
+    """Return the forks of ``if`` whose two branches both have lines, and only one of them ran."""
+    every = [fork_of(recording, e) for e in recording["events"] if e["kind"] == "branch"]
+    return [
+        fork
+        for fork in every
+        if fork and fork.ran and fork.other and fork.kind != "while" and not fork.goes_both_ways
+    ]
+
+
+def _goes_both_ways(recording: RecordingData, event: Branch) -> bool:
+    return any(
+        other["kind"] == "branch"
+        and other["where"] == event["where"]
+        and other["taken"] != event["taken"]
+        for other in recording["events"]
+    )
+
+
+def _decides(test: ast.expr) -> bool:
+    """Return whether the truth of the tensor that Python asked is the truth of the condition."""
+    if isinstance(test, ast.Compare):
+        return len(test.ops) == 1 and not isinstance(test.ops[0], ast.In | ast.NotIn)
+    if isinstance(test, ast.Call) and isinstance(test.func, ast.Name):
+        return test.func.id == "bool"
+    return isinstance(test, ast.Call | ast.Name | ast.Attribute | ast.Subscript | ast.BinOp)
 
 
 def _covers(test: ast.expr, where: Where) -> bool:

@@ -286,6 +286,9 @@ def _saved(context: Context, node: int) -> list[str]:
 
 def branch_slip(fork: Fork, answer: str) -> Slip:
     """Return the mistake of going down the branch that did not run."""
+    if fork.goes_both_ways:  # the line is in the graph, from another round of its loop
+        text = f"`{fork.condition}` was {fork.taken} this time: `{fork.other}` did not run now."
+        return slip({"one": answer}, text, "other_branch")
     marks: list[Mark] = []
     if fork.other_where:
         marks.append({"kind": "struck", "line": fork.other_where, "text": "did not run"})

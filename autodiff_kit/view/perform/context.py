@@ -17,6 +17,7 @@ from autodiff_kit.record.events import NodeRecord, RecordingData, Where
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.perform.mistakes import answer_at, as_text
+from autodiff_kit.view.perform.refusing import PerformError, refuse_computing_backward
 from autodiff_kit.view.perform.replay import LARGEST, Point, Replay, tensor
 from autodiff_kit.view.perform.script import Answer, Mark, Option, Part, Slip, Task, Tensor
 from autodiff_kit.view.scene import Picture, build
@@ -27,10 +28,6 @@ __all__ = ["MOST", "Context", "PerformError", "choice", "code", "picture_to_perf
 MOST = 60  # boxes of a performance
 OPTIONS = 4  # to choose from, of a value
 ALIKE = 2  # tasks of a kind that are asked in any case
-
-
-class PerformError(ValueError):
-    """A recording that cannot be performed; the message says why, and what to do."""
 
 
 def picture_to_perform(recording: Recording | RecordingData) -> Picture:
@@ -61,15 +58,7 @@ def picture_to_perform(recording: Recording | RecordingData) -> Picture:
                 f"`{node['text'] or node['op']}` cannot be performed: it makes several outputs at "
                 "once, or runs inside of a transform.\n-> Leave it out of the recording."
             )
-    is_backward = False
-    for event in data["events"]:
-        if event["kind"] in ("backward", "finish", "broken"):
-            is_backward = event["kind"] == "backward"
-        elif is_backward and event["kind"] == "op":
-            raise PerformError(
-                "A backward pass that is recorded itself (create_graph=True) cannot be performed.\n"
-                "-> Record without create_graph. Stepper(rec) shows such a pass."
-            )
+    refuse_computing_backward(data)
     return picture
 
 

@@ -18,7 +18,7 @@ from autodiff_kit.view.perform.mistakes import Contributed, as_text, right_value
 from autodiff_kit.view.perform.replay import LARGEST, is_whole
 from autodiff_kit.view.perform.script import Details, Mark, Send, Slip, Task
 from autodiff_kit.view.values import shape_text
-from autodiff_kit.view.words import box_value, ordinal
+from autodiff_kit.view.words import box_value, capital, ordinal
 
 __all__ = ["ContributionTasks"]
 
@@ -211,17 +211,13 @@ class ContributionTasks:
         texts = {
             str(axes_): "None: it is passed on as it is"
             if not axes_
-            else f"Ax{'i' if len(axes_) == 1 else 'e'}s {' and '.join(map(str, axes_))}"
+            else capital(_axes_text(axes_))
             for axes_ in candidates
         }
         slips = []
         for other in candidates:
             if other != axes:
-                what = "Nothing is summed" if not other else "Other axes are summed"
-                text = (
-                    f"{what}, then: the contribution would have another shape than `{asked.to}`. "
-                    "Broadcasting made copies along an axis, and what the copies get adds up."
-                )
+                text = _wrong_axes(asked.to, wide, narrow, axes, other)
                 slips.append(slip({"one": str(other)}, text, "broadcast_axis", marks=marks))
         return self.context.task(
             "backward",
@@ -240,3 +236,26 @@ class ContributionTasks:
 
 def _shape(shape: Sequence[int]) -> str:
     return shape_text(shape) if shape else "()"
+
+
+def _wrong_axes(
+    name: str, wide: list[int], narrow: list[int], axes: list[int], other: list[int]
+) -> str:
+    """Say what comes of summing over other axes than those that broadcasting added."""
+    shape = [n for k, n in enumerate(wide) if k not in other]
+    kept = [1 if k in other else n for k, n in enumerate(wide)]
+    copies = f"the copies of `{name}` lie along {_axes_text(axes)}, and what they get adds up."
+    if narrow not in (shape, kept):
+        what = "Nothing is summed" if not other else "Other axes are summed"
+        return (
+            f"{what}, then: the contribution would have the shape {_shape(shape)}, and `{name}` "
+            f"has {_shape(narrow)}. Look where broadcasting made copies: {copies}"
+        )
+    return (
+        f"The shape would be right, {_shape(narrow)}, but along {_axes_text(other)} lie different "
+        f"elements of `{name}`, and each has a gradient of its own. Look again: {copies}"
+    )
+
+
+def _axes_text(axes: list[int]) -> str:
+    return f"ax{'i' if len(axes) == 1 else 'e'}s {' and '.join(map(str, axes))}"

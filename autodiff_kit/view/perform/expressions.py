@@ -1,4 +1,6 @@
-"""What a learner types as a value: a number, an expression, a matrix; read, never run.
+"""Reads typed values for ``judging.py``: the oracle of ``expressions.mjs``, and to grade.
+
+What a learner types is a number, an expression or a matrix; it is read and never run.
 
 After reading you can say which answers can be typed: numbers, the learner's names, ``+ - * / **``,
 ``@``, ``.T``, ``.sum()``, functions, and lists for matrices. ``static/kit/expressions.mjs``

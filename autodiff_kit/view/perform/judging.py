@@ -1,4 +1,6 @@
-"""Whether an answer is right, and which mistake a wrong one shows: a comparison with the script.
+"""Judges answers in Python: the oracle of ``judge.mjs``, and to grade outside of the learner's process.
+
+Whether an answer is right, and which mistake a wrong one shows, is a comparison with the script.
 
 After reading you can say why a right answer is never called wrong: what counts is its value, as
 recorded and where its names stand for other numbers, and right answers are looked at first. Read

@@ -1,4 +1,6 @@
-"""A performance: which question comes next, what an answer leads to, and what came of it all.
+"""A performance in Python: the oracle of ``walk.mjs``, and to grade outside of the learner's process.
+
+It says which question comes next, what an answer leads to, and what came of it all.
 
 After reading you can say why any order that the engine may take is right: a node can be chosen as
 soon as all its contributions have arrived, and the tasks of a node do not depend on the order.
