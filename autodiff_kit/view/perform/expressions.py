@@ -1,4 +1,4 @@
-"""Reads typed values for ``judging.py``: the oracle of ``expressions.mjs``, and to grade.
+"""Reads typed values for ``judging.py``, which grades; the oracle of expressions.mjs.
 
 What a learner types is a number, an expression or a matrix; it is read and never run.
 

@@ -1,4 +1,4 @@
-"""Judges answers in Python: the oracle of ``judge.mjs``, and to grade outside of the learner's process.
+"""Judges answers: for grading outside of the learner's process; the oracle of judge.mjs.
 
 Whether an answer is right, and which mistake a wrong one shows, is a comparison with the script.
 

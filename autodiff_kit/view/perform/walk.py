@@ -1,4 +1,4 @@
-"""A performance in Python: the oracle of ``walk.mjs``, and to grade outside of the learner's process.
+"""A performance in Python: for grading outside of the learner's process; the oracle of walk.mjs.
 
 It says which question comes next, what an answer leads to, and what came of it all.
 
