@@ -47,6 +47,20 @@ def test_the_page_steps_to_the_end_and_back_by_mouse(opened: Any, board: Any) ->
         assert seen.caption == PAYLOAD["frames"][k]["caption"]
 
 
+def test_a_box_that_is_not_filled_is_chosen_by_a_click_inside_of_it(
+    opened: Any, board: Any
+) -> None:
+    recording = run("w = torch.tensor(3., requires_grad=True)\nt = torch.tensor(2.)\ny = w * t\n")
+    payload = build(recording).payload()
+    seen = board(opened(payload))
+    seen.press("Last step")
+
+    for node, source in ((1, "torch.tensor(2.)"), (0, "torch.tensor(3., requires_grad=True)")):
+        place = seen.root.locator(f'[data-node="{node}"] .adk-box').bounding_box()
+        seen.root.page.mouse.click(place["x"] + 6, place["y"] + place["height"] / 2)
+        assert seen.chosen == source
+
+
 def test_of_a_leaf_that_no_gradient_reaches_the_inspector_says_so(opened: Any, board: Any) -> None:
     rec = run(
         "a = torch.tensor(2., requires_grad=True)\n"
