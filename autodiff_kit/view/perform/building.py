@@ -77,7 +77,7 @@ def _leaf(context: Context, record: NodeRecord) -> list[str]:
             "build",
             "recorded",
             "choice",
-            f"{context.line(record['where'])}is `{name}` a leaf that gets a gradient?",
+            f"{context.line(record['where'])}Is `{name}` a leaf that gets a gradient?",
             [{"one": "leaf" if needs else "data"}],
             options=choice(
                 leaf="Yes: the backward pass fills its `.grad`", data="No: it is data, a constant"
