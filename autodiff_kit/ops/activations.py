@@ -29,6 +29,7 @@ __all__ = [
     "erf",
     "floats_only",
     "gelu",
+    "gelu_backward",
     "leaky_relu",
     "leaky_relu_backward",
     "leaky_relu_in_place",
@@ -128,6 +129,26 @@ def gelu(x: Value, *, approximate: str) -> Value:
 
 @gelu.vjp("x", tex=r"\bar z \odot (\Phi(x) + x\,\Phi'(x))")
 def _(g: Value, x: Value, approximate: str) -> Value:
+    return gelu_backward(g, x, approximate=approximate)
+
+
+@op(
+    "gelu_backward(g, x, approximate)",
+    tex=r"\bar z \odot (\Phi(x) + x\,\Phi'(x))",
+    type_check=floats_only("GeluBackwardKernelImpl"),
+)
+@vjp(
+    "g",
+    lambda g_, x, approximate: gelu_backward(g_, x, approximate=approximate),
+    tex=r"\bar z \odot (\Phi(x) + x\,\Phi'(x))",
+)
+@vjp(
+    "x",
+    lambda g_, g, x, approximate: g_ * g * _bend(x, approximate),
+    tex=r"\bar z \odot g \odot (2\,\Phi'(x) + x\,\Phi''(x))",
+)
+def gelu_backward(g: Value, x: Value, *, approximate: str) -> Value:
+    """Return the slope of gelu times g."""
     return g * (_share_below(x, approximate) + x * _density(x, approximate))
 
 
@@ -142,6 +163,17 @@ def _density(x: Value, approximate: str) -> Value:
         return exp(x * x * -0.5) * (1 / math.sqrt(2 * math.pi))
     share = _share_below(x, approximate)
     return share * (1 - share) * (x * x * (3 * 0.044715) + 1) * (2 * math.sqrt(2 / math.pi))
+
+
+def _bend(x: Value, approximate: str) -> Value:
+    """Return the second derivative of gelu, as one factor: infinities must not meet in a sum."""
+    density = _density(x, approximate)
+    if approximate == "none":
+        return (2 - x * x) * density
+    share = _share_below(x, approximate)
+    slope = (x * x * (3 * 0.044715) + 1) * math.sqrt(2 / math.pi)  # of what tanh is taken of
+    bend = x * (6 * 0.044715 * math.sqrt(2 / math.pi))
+    return 2 * density + x * share * (1 - share) * 2 * (bend - slope * slope * (4 * share - 2))
 
 
 @op(

@@ -1,6 +1,7 @@
 """What NumPy computes for an op: what the ops are tested against."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,9 @@ WITH_NUMPY |= {
     "embedding_backward": "adjoint(lambda e: e[indices], x, shape) "
     "* (np.arange(3) != padding_idx)[:, None]",
     "erf": "error_function(x)",
+    "gelu_backward": "g * ((1 + error_function(x / 2**0.5)) / 2 "
+    "+ x * np.exp(-x * x / 2) / (2 * np.pi) ** 0.5 if approximate == 'none' else slope(lambda z: "
+    "z / 2 * (1 + np.tanh((2 / np.pi) ** 0.5 * (z + 0.044715 * z**3))), x))",
     "gelu": "x / 2 * (1 + (error_function(x / 2**0.5) if approximate == 'none' "
     "else np.tanh((2 / np.pi) ** 0.5 * (x + 0.044715 * x**3))))",
     "glu": "np.split(x, 2, dim)[0] / (1 + np.exp(-np.split(x, 2, dim)[1]))",
@@ -149,6 +153,11 @@ WITH_NUMPY |= OF_FUNCTIONS
 
 def reduced(values: Any, reduction: str) -> Any:
     return {"mean": np.mean, "sum": np.sum, "none": np.array}[reduction](values)
+
+
+def slope(function: Callable[[Any], Any], x: Any) -> Any:
+    """Return the slope of an analytic function, by a step along the imaginary axis."""
+    return np.imag(function(x + 1e-30j)) / 1e-30
 
 
 def error_function(x: Any) -> Any:

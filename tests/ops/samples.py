@@ -292,6 +292,10 @@ INSTEAD |= {
         for i in (-1, 1)
     ],
     "gelu": [Sample((signed(2, 3),), {"approximate": kind}) for kind in ("none", "tanh")],
+    "gelu_backward": [
+        Sample((signed(2, 3), signed(2, 3, seed=1)), {"approximate": kind})
+        for kind in ("none", "tanh")
+    ],
     "huber_loss": [
         Sample((signed(2, 3), signed(2, 3, seed=1)), {"delta": 0.4, "reduction": kind})
         for kind in ("mean", "sum", "none")

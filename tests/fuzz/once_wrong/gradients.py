@@ -262,4 +262,9 @@ PROGRAMS = {
         "with torch.inference_mode():\n    a = torch.ones(2)",
         *("b = torch.ones(2, requires_grad=True)", "c = torch.kron(a, a)", "torch.kron(a, b)"),
     ],
+    "how the slope of gelu changes, for an infinite gradient": [
+        "a = torch.tensor([1.5, -0.5], requires_grad=True)",
+        "b, = torch.autograd.grad(F.gelu(a), a, torch.full((2,), torch.inf), create_graph=True)",
+        "b.sum().backward()",
+    ],
 }
