@@ -22,7 +22,7 @@ from typing import Any
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.source_tree import Span, is_within, read_source
 
-__all__ = ["Turns", "Variables", "let_go", "resume", "start", "stop", "tracer", "turns_of"]
+__all__ = ["Turns", "Variables", "let_go", "start", "stop", "tracer", "turns_of"]
 
 Variables = dict[str, Any]  # of a frame, by their names
 
@@ -241,10 +241,6 @@ class _Tracer:
                 sys.settrace(None)
             state.session = None  # last: an interrupted call can be made again
 
-    def resume(self) -> None:
-        if self._state.session is not None:
-            sys.settrace(self.function)
-
     def turns(self, frame: FrameType) -> Turns | None:
         session = self._state.session
         turns = getattr(frame.f_trace, "__self__", None)
@@ -327,9 +323,6 @@ class _Monitor:
 
     function = object()  # nothing traces
 
-    def resume(self) -> None:
-        """Do nothing: nothing was paused."""
-
     def turns(self, frame: FrameType) -> Turns | None:
         if self._counts(frame):
             return self._frames[id(frame)][1]
@@ -394,7 +387,6 @@ def turns_of(frame: FrameType) -> Turns | None:
     return turns
 
 
-resume = _counter.resume
 # What ``sys.gettrace`` returns while rounds are counted by tracing. The recorder switches that off
 # while it works, in a line of its own each time: a call of a function for it would be traced.
 tracer = _counter.function

@@ -13,3 +13,23 @@ part of it:
 
 Read next: ``build.py``.
 """
+
+import importlib.util
+from pathlib import Path
+
+__all__ = ["STATIC", "SiteError", "require_jupyterlite"]
+
+STATIC = Path(__file__).with_name("static")
+
+
+class SiteError(Exception):
+    """What keeps a site from being built, and what to do about it."""
+
+
+def require_jupyterlite() -> None:
+    """Stop where what builds a site is not installed; the message says how to get it."""
+    if not all(map(importlib.util.find_spec, ("jupyterlite_core", "jupyterlite_pyodide_kernel"))):
+        raise SiteError(
+            "JupyterLite is not installed beside autodiff_kit.\n"
+            '-> Install it:  pip install "autodiff_kit[site]"'
+        )

@@ -7,7 +7,6 @@ until the new one is complete. Read next: ``trial.py``.
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import json
 import os
 import shutil
@@ -18,17 +17,20 @@ import zipfile
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import TypedDict
 
 from jupyter_core.paths import jupyter_path
 
 import autodiff_kit
 from autodiff_kit.lessons import library
+from autodiff_kit.site import STATIC, SiteError, require_jupyterlite
 from autodiff_kit.site.contents import title_of, write_contents
 from autodiff_kit.site.first_look import first_looks
-from autodiff_kit.site.pages import STATIC, Lesson, write_pages
-from autodiff_kit.site.pyodide import LOCK, Distribution, SiteError, distribution_at, write_packages
+from autodiff_kit.site.pages import Lesson, write_pages
+from autodiff_kit.site.pyodide import CORE as CORE_FILES
+from autodiff_kit.site.pyodide import LOCK, Distribution, distribution_at, write_packages
 
-__all__ = ["MARK", "SiteError", "build"]
+__all__ = ["MARK", "build"]
 
 MARK = "autodiff-kit-site.json"  # stands in every site, so that another folder is never replaced
 PACKAGES = "static/packages"
@@ -51,7 +53,8 @@ def build(
     Parameters
     ----------
     out : Path
-        The folder. A site that is there is replaced when the new one is complete.
+        The folder. A site that is there is replaced when the new one is complete; what others
+        have put beside its files stays.
     exercises : mapping of str to bytes
         Path in the learner's folder -> notebook.
     course : Path, optional
@@ -75,15 +78,17 @@ def build(
     SiteError
         If ``out`` is a folder of something else, or a part cannot be had. What was there is whole.
     """
-    _require_jupyterlite()
+    require_jupyterlite()
     _require_own(out)
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
         dir=out.resolve().parent, prefix=".autodiff-kit-site-"
     ) as place:
         draft = Path(place) / "site"
-        _build(Path(place), draft, exercises, course, pyodide, wheels, title, say)
+        _build(Path(place), draft, exercises, course, out, pyodide, wheels, title, say)
         if out.exists():
+            for path in _of_others(out):  # a CNAME, or a folder of version control
+                path.rename(draft / path.name)
             out.rename(Path(place) / "before")
         draft.rename(out)
     return out
@@ -94,6 +99,7 @@ def _build(
     site: Path,
     exercises: Mapping[str, bytes],
     course: Path | None,
+    out: Path,
     pyodide: str,
     wheels: Path | None,
     title: str,
@@ -102,7 +108,7 @@ def _build(
     lite = work / "lite"
     say("Lessons and exercises ...")
     files = lite / "files"
-    lessons = write_contents(files, exercises, course)
+    lessons = write_contents(files, exercises, course, without=out.resolve(), say=say)
     say("The browser's Python ...")
     release = distribution_at(pyodide or _public_release())
     own = [_kit_wheel(work / "kit"), *_stub_wheels()]
@@ -125,17 +131,49 @@ def _build(
         if name.endswith(".ipynb")
     ]
     needed = [*core, f"{PACKAGES}/{LOCK}", *(n if ":" in n else f"{PACKAGES}/{n}" for n in names)]
+    for folder in ("files", "looks", "api/contents"):
+        paths = sorted((site / folder).rglob("*"))
+        needed += [path.relative_to(site).as_posix() for path in paths if path.is_file()]
     write_pages(site, title or "See what loss.backward() does", as_listed, others, needed)
-    about = {"about": "A site of autodiff_kit.", "version": autodiff_kit.__version__}
-    (site / MARK).write_text(json.dumps(about) + "\n", encoding="utf-8")
+    about = About(
+        version=autodiff_kit.__version__,
+        lessons=[lesson.path for lesson in as_listed],
+        needs=release.url,
+        own=sorted([MARK, *(path.name for path in site.iterdir())]),
+    )
+    _write(site / MARK, about)
 
 
-def _require_jupyterlite() -> None:
-    if not all(map(importlib.util.find_spec, ("jupyterlite_core", "jupyterlite_pyodide_kernel"))):
+class About(TypedDict):
+    """What a site says of itself, in the file ``MARK``.
+
+    Attributes
+    ----------
+    version : str
+        Of the kit.
+    lessons : list of str
+        Paths of the notebooks, in order.
+    needs : str
+        URL of the release of Pyodide that browsers load; empty if the site has it.
+    own : list of str
+        What lies in its folder.
+    """
+
+    version: str
+    lessons: list[str]
+    needs: str
+    own: list[str]
+
+
+def _of_others(site: Path) -> list[Path]:
+    """Return what lies in the folder of a site and does not belong to it."""
+    try:
+        own = set(json.loads((site / MARK).read_text(encoding="utf-8"))["own"])
+    except (ValueError, KeyError, TypeError) as error:
         raise SiteError(
-            "JupyterLite is not installed beside autodiff_kit.\n"
-            '-> Install it:  pip install "autodiff_kit[site]"'
-        )
+            f"{site / MARK} does not say what belongs to the site.\n-> Name a new folder."
+        ) from error
+    return [path for path in site.iterdir() if path.name not in own]
 
 
 def _require_own(out: Path) -> None:
@@ -232,13 +270,12 @@ def _run_jupyterlite(lite: Path, site: Path) -> None:
 
 def _copy_core(release: Distribution, target: Path) -> list[str]:
     """Copy the core of Pyodide, unless the browser gets it elsewhere; return its addresses."""
-    names = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
     if release.folder is None:
-        return [release.url + name for name in names]
+        return [release.url + name for name in CORE_FILES]
     target.mkdir(parents=True)
-    for name in names:
+    for name in CORE_FILES:
         shutil.copyfile(release.folder / name, target / name)
-    return [f"{CORE}/{name}" for name in names]
+    return [f"{CORE}/{name}" for name in CORE_FILES]
 
 
 def _add_offline(worker: Path) -> None:

@@ -6,6 +6,7 @@ Read next: ``build.py``.
 from __future__ import annotations
 
 import importlib
+import json
 import sys
 from pathlib import Path
 
@@ -14,10 +15,10 @@ import click
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.learner import for_lessons
 from autodiff_kit.lessons import library
+from autodiff_kit.lessons.normalise import NotebookError
+from autodiff_kit.site import STATIC, SiteError, require_jupyterlite
 
 __all__ = ["site"]
-
-STATIC = Path(__file__).with_name("static")
 
 
 @click.command()
@@ -51,9 +52,10 @@ def site(
 ) -> None:
     """Build a site in which lessons and exercises run in the browser, and nothing is installed.
 
-    OUT is a folder of static files: put it on any web server, and send learners the link. It is
-    made of JupyterLite, of Pyodide (Python for browsers) and of this kit. Nothing that learners
-    do is sent anywhere: their work stays in their browser, and they can take it along as a file.
+    OUT is a folder of static files: put it on any web server, and send learners the link. A site
+    that is there is replaced; files of your own in its folder stay. It is made of JupyterLite, of
+    Pyodide (Python for browsers) and of this kit. Nothing that learners do is sent anywhere: their
+    work stays in their browser, and they can take it along as a file.
 
     If you name no --pyodide, the browser gets Python from the public address that JupyterLite
     names. For a classroom without internet, unpack a release of Pyodide and name its folder.
@@ -70,8 +72,9 @@ def site(
         return
     if out is None:
         raise click.UsageError("Name the folder to write: autodiff-kit site public")
-    build = importlib.import_module("autodiff_kit.site.build")  # needs what few have installed
     try:
+        require_jupyterlite()  # before anything is imported that comes with it
+        build = importlib.import_module("autodiff_kit.site.build")
         build.build(
             out,
             exercises=for_lessons(),
@@ -87,17 +90,22 @@ def site(
             _check_site(out)
         else:
             click.echo(f"Look at it:  python -m http.server -d {out} 8000")
-    except (build.SiteError, library.LibraryError, ExerciseError) as error:
+    except (SiteError, library.LibraryError, ExerciseError, NotebookError) as error:
         raise click.ClickException(str(error)) from error
 
 
 def _check_site(out: Path) -> None:
     """Open each lesson as a learner would; exit code 1 if something is wrong."""
     trial = importlib.import_module("autodiff_kit.site.trial")
-    paths = [path.relative_to(out / "files").as_posix() for path in (out / "files").glob("*.ipynb")]
+    about = json.loads((out / "autodiff-kit-site.json").read_text(encoding="utf-8"))
+    if about["needs"]:
+        raise SiteError(
+            "The site is built, but it loads Python from elsewhere, and --check reaches nothing "
+            "but this machine.\n-> Build and check one that brings it along: --pyodide FOLDER"
+        )
     is_fine = True
     with trial.in_chromium(out) as (browser, address):
-        for path in sorted(paths):
+        for path in about["lessons"]:
             seen = trial.tried(browser, address, path)
             is_fine &= seen.is_fine
             times = (

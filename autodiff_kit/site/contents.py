@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import autodiff_kit
 from autodiff_kit.lessons import library
-from autodiff_kit.site.pyodide import SiteError
+from autodiff_kit.site import SiteError
 
 __all__ = ["KERNELSPEC", "title_of", "write_contents"]
 
@@ -24,7 +24,12 @@ OTHERS = 20_000_000  # bytes: a larger file of a course is no part of a page
 
 
 def write_contents(
-    folder: Path, exercises: Mapping[str, bytes], course: Path | None = None
+    folder: Path,
+    exercises: Mapping[str, bytes],
+    course: Path | None = None,
+    *,
+    without: Path | None = None,
+    say: Callable[[str], None] = lambda _: None,
 ) -> list[Path]:
     """Write the learner's files; return the notebooks of lessons, in order.
 
@@ -36,13 +41,17 @@ def write_contents(
         Path in the folder -> notebook.
     course : Path, optional
         A teacher's own notebooks, with what lies beside them. They come first.
+    without : Path, optional
+        A folder that is left out of the course: the site itself may lie there.
+    say : callable, optional
+        Is told what is left out of the course because of its size.
 
     Raises
     ------
     SiteError
         If the course has no notebook, or one that cannot be read.
     """
-    own = _copied(course, folder) if course else []
+    own = _copied(course, folder, without, say) if course else []
     library.copy_lessons(library.find(), folder, autodiff_kit.__version__, exercises)
     (folder / library.RECORD).unlink()  # says what may be replaced in a folder; there is none
     for path in folder.rglob("*.ipynb"):
@@ -62,7 +71,9 @@ def title_of(notebook: Path) -> str:
     return notebook.stem.replace("_", " ")
 
 
-def _copied(course: Path, folder: Path) -> list[Path]:
+def _copied(
+    course: Path, folder: Path, without: Path | None, say: Callable[[str], None]
+) -> list[Path]:
     """Copy a teacher's folder, without what is hidden, into one of the same name."""
     if not course.is_dir():
         raise SiteError(f"{course} is no folder.\n-> Name the folder with your notebooks.")
@@ -70,8 +81,12 @@ def _copied(course: Path, folder: Path) -> list[Path]:
     notebooks = []
     for path in sorted(course.rglob("*")):
         inner = path.relative_to(course)
-        hidden = any(part.startswith((".", "_")) for part in inner.parts)
-        if path.is_file() and not hidden and path.stat().st_size <= OTHERS:
+        hidden = any(part.startswith(".") or part == "__pycache__" for part in inner.parts)
+        if hidden or not path.is_file() or (without and path.resolve().is_relative_to(without)):
+            continue
+        if path.stat().st_size > OTHERS:
+            say(f"Left out, as it is larger than {OTHERS // 1_000_000} MB: {path}")
+        else:
             (target / inner).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, target / inner)
             if path.suffix == ".ipynb":

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import nbformat
 
+from autodiff_kit.lessons import programs
 from autodiff_kit.lessons.normalise import execute
 from autodiff_kit.record import record
 
@@ -21,7 +22,7 @@ __all__ = ["first_looks"]
 
 _STEP = re.compile(r"\A%%step\b[ \t]*(\w*)[^\n]*\n")
 _NAME = "first_look_of_this_lesson"
-STATIC = Path(__file__).with_name("static")
+PROGRAM = Path(programs.__file__).with_name("first_look.py")
 
 
 def first_looks(lessons: Sequence[Path], source: Path, folder: Path) -> dict[Path, str]:
@@ -56,7 +57,7 @@ def first_looks(lessons: Sequence[Path], source: Path, folder: Path) -> dict[Pat
 def _write_opening(path: Path) -> None:
     """Write the page for the first lesson: it has none before it."""
     with record() as recording:
-        runpy.run_path(str(STATIC / "first_look.py"))
+        runpy.run_path(str(PROGRAM))
     recording.to_html(path, title="What z.backward() does")
 
 

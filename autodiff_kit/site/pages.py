@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import quote
 
+from autodiff_kit.site import STATIC
+
 __all__ = ["Lesson", "write_pages"]
 
-STATIC = Path(__file__).with_name("static")
 # JupyterLite looks for its settings in the first page of a site, too, and insists on a place there.
 _PLACE = "<script id='jupyter-config-data' type='application/json' data-jupyter-lite-root='.'>"
 SETTINGS = f"{_PLACE}{{}}</script>"

@@ -28,7 +28,9 @@ from typing import TypedDict, cast
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name, parse_wheel_filename
 
-__all__ = ["LOCK", "Distribution", "SiteError", "distribution_at", "write_packages"]
+from autodiff_kit.site import SiteError
+
+__all__ = ["CORE", "LOCK", "Distribution", "distribution_at", "write_packages"]
 
 LOCK = "pyodide-lock.json"
 CORE = ("pyodide.mjs", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
@@ -59,10 +61,6 @@ class Lock(TypedDict):
 
     info: dict[str, str]
     packages: dict[str, Package]
-
-
-class SiteError(Exception):
-    """What keeps a site from being built, and what to do about it."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from time import perf_counter
 from typing import Any, TypedDict
 from urllib.parse import quote
 
-from autodiff_kit.site.pyodide import SiteError
+from autodiff_kit.site import SiteError
 
 __all__ = ["Trial", "in_chromium", "open_lesson", "ready", "run_all", "served", "tried"]
 
@@ -139,14 +139,19 @@ def tried(browser: Any, address: str, path: str) -> Trial:
         Of the notebook, in the learner's folder.
     """
     context = browser.new_context()
+    trial = Trial(path)
     try:
-        return _trial(context.new_page(), address, path)
+        _try(context.new_page(), address, trial)
+    except Exception as error:  # playwright's own; there it is imported only when it is needed
+        if type(error).__name__ != "TimeoutError":
+            raise
+        trial.errors.append(f"nothing more happened: {str(error).splitlines()[0]}")
     finally:
         context.close()
+    return trial
 
 
-def _trial(page: Any, address: str, path: str) -> Trial:
-    trial = Trial(path)
+def _try(page: Any, address: str, trial: Trial) -> None:
     page.on("pageerror", lambda error: trial.errors.append(f"in the browser: {error}"))
 
     def note(request: Any) -> None:
@@ -155,7 +160,7 @@ def _trial(page: Any, address: str, path: str) -> Trial:
 
     page.on("request", note)
     begin = perf_counter()
-    open_lesson(page, address, path)
+    open_lesson(page, address, trial.path)
     trial.look = perf_counter() - begin
     ready(page)
     trial.start = perf_counter() - begin
@@ -164,7 +169,6 @@ def _trial(page: Any, address: str, path: str) -> Trial:
     trial.run = perf_counter() - begin - 2.0
     trial.cells, trial.undone = seen["cells"], seen["undone"]
     trial.errors += [*seen["errors"], *seen["messages"]]
-    return trial
 
 
 def open_lesson(page: Any, address: str, path: str) -> None:

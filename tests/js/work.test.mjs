@@ -86,6 +86,20 @@ test("work that is there is never overwritten", async () => {
   assert.deepEqual(await broughtBack(contents, work), [["a.ipynb", "a (brought back 2).ipynb"]]);
 });
 
+test("answers from two computers are put together, and those that are here win", async () => {
+  ship({});
+  const answers = (facts) => asText(JSON.stringify({ version: 1, answers: facts }));
+  const path = "course/.autodiff-kit-progress.json";
+  const contents = contentsOf({ [path]: answers({ a: { tries: 1 }, b: 2 }), "course/x.ipynb": asNotebook("x") });
+  const work = { files: [{ path, ...answers({ a: { tries: 5, right: true }, c: 3 }) }] };
+
+  assert.deepEqual(await broughtBack(contents, work), [[path, path]]);
+  const kept = JSON.parse(contents.files[path].content);
+  assert.deepEqual(kept, { version: 1, answers: { a: { tries: 1, right: true }, b: 2, c: 3 } });
+  assert.deepEqual(await broughtBack(contents, work), []);
+  assert.deepEqual((await taken(contents)).files.map((file) => file.path).sort(), [path, "course/x.ipynb"]);
+});
+
 test("work that is there already is not doubled", async () => {
   ship({});
   const file = { path: "mine.ipynb", ...asNotebook("z") };
@@ -102,5 +116,5 @@ test("a file that holds no work, or leads out of the folder, changes nothing", (
   for (const path of ["../a.ipynb", "/etc/a", "a/../b", 3]) {
     assert.match(damage({ ...good, files: [{ ...good.files[0], path }] }), /damaged/);
   }
-  assert.match(damage({ ...good, files: "none" }), /damaged/);
+  for (const files of ["none", [null], [3]]) assert.match(damage({ ...good, files }), /damaged/);
 });

@@ -1,18 +1,21 @@
 """Where a site may be written, and what is said if it cannot be built."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from autodiff_kit.cli import cli
+from autodiff_kit.site import SiteError
 from autodiff_kit.site import build as building
-from autodiff_kit.site.build import MARK, SiteError, build
+from autodiff_kit.site.build import MARK, build
 
 
 @pytest.fixture(autouse=True)
 def jupyterlite_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(building, "_require_jupyterlite", lambda: None)
+    monkeypatch.setattr(building, "require_jupyterlite", lambda: None)
 
 
 def test_a_folder_of_something_else_is_never_replaced(tmp_path: Path) -> None:
@@ -40,6 +43,41 @@ def test_a_site_stays_whole_if_the_new_one_cannot_be_built(tmp_path: Path) -> No
         build(site, exercises={}, pyodide=str(tmp_path / "nothing"))
     assert (site / "index.html").read_text() == "the old one"
     assert [path.name for path in tmp_path.iterdir()] == ["public"]
+
+
+def test_what_others_put_beside_a_site_stays_when_it_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = tmp_path / "public"
+    site.mkdir()
+    (site / MARK).write_text('{"own": ["autodiff-kit-site.json", "index.html"]}')
+    (site / "index.html").write_text("the old one")
+    (site / "CNAME").write_text("graphs.example")
+
+    def built(work: Path, draft: Path, *_: object) -> None:
+        draft.mkdir()
+        (draft / "index.html").write_text("the new one")
+
+    monkeypatch.setattr(building, "_build", built)
+    build(site, exercises={})
+
+    assert (site / "CNAME").read_text() == "graphs.example"
+    assert (site / "index.html").read_text() == "the new one"
+
+
+def test_the_command_needs_nothing_of_jupyter_to_say_what_is_missing(tmp_path: Path) -> None:
+    code = (
+        "import sys\n"
+        "for name in ('jupyter_core', 'nbformat', 'nbclient', 'packaging', 'jupyterlite_core'):\n"
+        "    sys.modules[name] = None\n"
+        "from autodiff_kit.cli import cli\n"
+        f"cli(['site', {str(tmp_path / 'public')!r}])"
+    )
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+
+    assert process.returncode == 1
+    assert 'pip install "autodiff_kit[site]"' in process.stderr
+    assert "Traceback" not in process.stderr
 
 
 def test_the_command_says_what_is_missing_and_how_to_get_it(

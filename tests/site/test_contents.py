@@ -8,9 +8,10 @@ import pytest
 
 from autodiff_kit.grading.learner import for_lessons
 from autodiff_kit.lessons import library
+from autodiff_kit.site import SiteError
 from autodiff_kit.site.contents import KERNELSPEC, title_of, write_contents
+from autodiff_kit.site.first_look import first_looks
 from autodiff_kit.site.pages import Lesson, write_pages
-from autodiff_kit.site.pyodide import SiteError
 
 
 def notebook(path: Path, *sources: str) -> None:
@@ -45,11 +46,28 @@ def test_a_teachers_own_notebooks_come_first_with_what_lies_beside_them(tmp_path
     notebook(course / "1 Slopes.ipynb", "# Slopes", "x = 1")
     (course / "data.csv").write_text("1,2")
     (course / ".hidden").write_text("secret")
-    lessons = write_contents(tmp_path / "files", {}, course)
+    (course / "helpers").mkdir()
+    (course / "helpers" / "__init__.py").write_text("")
+    notebook(course / "public" / "files" / "00.ipynb", "# An older site")
+    site = course / "public"
+    lessons = write_contents(tmp_path / "files", {}, course, without=site)
 
     assert lessons[0].relative_to(tmp_path / "files").as_posix() == "my course/1 Slopes.ipynb"
     assert title_of(lessons[0]) == "Slopes"
-    assert {p.name for p in lessons[0].parent.iterdir()} == {"1 Slopes.ipynb", "data.csv"}
+    assert {p.name for p in lessons[0].parent.iterdir()} == {
+        "1 Slopes.ipynb",
+        "data.csv",
+        "helpers",
+    }
+
+
+def test_the_first_look_shows_its_program(tmp_path: Path) -> None:
+    (page,) = first_looks([tmp_path / "a.ipynb"], tmp_path, tmp_path / "looks").values()
+    text = (tmp_path / "looks" / page).read_text(encoding="utf-8")
+
+    assert "<pre>" in text
+    assert "z = 4 * (2 * x + 3) - 1" in text
+    assert str(tmp_path) not in text
 
 
 def test_a_course_without_notebooks_is_refused(tmp_path: Path) -> None:

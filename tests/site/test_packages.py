@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from autodiff_kit.site.pyodide import LOCK, SiteError, distribution_at, write_packages
+from autodiff_kit.site import SiteError
+from autodiff_kit.site.pyodide import CORE, LOCK, distribution_at, write_packages
 
-CORE = ("pyodide.mjs", "pyodide.js", "pyodide.asm.mjs", "pyodide.asm.wasm", "python_stdlib.zip")
 KERNEL = ("comm", "ipython", "jedi", "micropip")
 
 

@@ -57,7 +57,7 @@ async function start() {
   element("go").textContent = "Go to the lesson";
   element("wait").textContent = "Python is ready. Step on as long as you like.";
   document.documentElement.dataset.ready = "true";
-  await keepForLater(frame);
+  keepForLater(frame).catch(() => {}); // it is tried again at the next visit
 }
 
 /** Ask once more for all that was loaded: the service worker keeps it, and the site works offline. */
@@ -124,7 +124,12 @@ element("file").addEventListener("change", async () => {
   }
   const wrong = damage(work);
   if (wrong) return tell("Nothing was changed.", wrong);
-  const saved = await broughtBack(await contents(), work);
+  let saved;
+  try {
+    saved = await broughtBack(await contents(), work);
+  } catch (error) {
+    return tell("Not everything is back.", `This browser did not keep a file (${error.message ?? error}). Nothing was overwritten: make room, then try again.`);
+  }
   if (!saved.length) return tell("Everything in this file is here already.", "Nothing was changed.");
   const names = saved.map(([path, name]) => (path === name ? path : `${path}, as ${name}: you have another one here`));
   tell("Your work is back.", "Reload the page to see it in an open notebook. Nothing was overwritten.", names);

@@ -2,7 +2,7 @@
 
 const KIND = "autodiff-kit work";
 const VERSION = 1;
-const HIDDEN = [".autodiff-kit-progress.json", "autodiff-kit-exercises/.autodiff-kit-exercises.json"]; // no listing shows them
+const HIDDEN = [".autodiff-kit-progress.json", ".autodiff-kit-exercises.json"]; // no listing shows them
 
 /** A file as it came with the site, as text or in base64; null if it is none of the site's. */
 async function shipped({ path, format }) {
@@ -38,7 +38,7 @@ async function* files(contents, folder = "") {
     if (item.type === "directory") yield* files(contents, item.path);
     else yield item.path;
   }
-  if (!folder) yield* HIDDEN;
+  yield* HIDDEN.map((name) => (folder ? `${folder}/${name}` : name));
 }
 
 /** All files that the learner has changed or made. */
@@ -75,7 +75,8 @@ async function freeName(contents, path) {
 export function damage(work) {
   if (work?.kind !== KIND) return "This file was not made here: it does not hold anybody's work.";
   if (!(work.version <= VERSION)) return "This file comes from a newer version of this page. Reload the page first.";
-  const isWhole = ({ path, type, content } = {}) =>
+  const isWhole = (file) => file != null && isFile(file);
+  const isFile = ({ path, type, content }) =>
     typeof path === "string" && !/(^|\/)\.\.?(\/|$)|^\//.test(path) && ["notebook", "file"].includes(type) && content != null;
   return Array.isArray(work.files) && work.files.every(isWhole) ? "" : "This file is damaged: parts of it are missing.";
 }
@@ -92,6 +93,18 @@ async function makeFolders(contents, path) {
   }
 }
 
+const asData = (content) => (typeof content === "string" ? JSON.parse(content) : content);
+
+const isMap = (value) => value != null && typeof value === "object" && !Array.isArray(value);
+
+/** What is known of a learner's answers, here and in what is brought back; what is here wins. */
+function joined(here, brought) {
+  if (!isMap(here) || !isMap(brought)) return here;
+  const all = { ...brought, ...here };
+  for (const key of Object.keys(brought)) if (key in here) all[key] = joined(here[key], brought[key]);
+  return all;
+}
+
 /** Bring work back: nothing is overwritten, what differs gets a name of its own. Return [path, saved as]. */
 export async function broughtBack(contents, work) {
   const saved = [];
@@ -103,6 +116,13 @@ export async function broughtBack(contents, work) {
       await makeFolders(contents, path);
     }
     if (present && asText(present) === asText({ format, content })) continue;
+    if (present && HIDDEN.includes(path.split("/").at(-1))) {
+      const whole = JSON.stringify(joined(asData(present.content), asData(content)), null, 1);
+      if (whole === JSON.stringify(asData(present.content), null, 1)) continue;
+      await contents.save(path, { type, format: "text", content: whole });
+      saved.push([path, path]);
+      continue;
+    }
     const isUntouched = !present || isShipped(present, await shipped({ ...present, path }));
     const name = isUntouched ? path : await freeName(contents, path);
     await contents.save(name, { type, format, content });
