@@ -164,8 +164,8 @@ def outside(path: str, has: Any = ()) -> str:
 
     Examples
     --------
-    >>> outside("torch.compile")[:57]
-    "torch.compile is PyTorch's, but not part of the kit. The "
+    >>> outside("torch.compile")[:92]
+    "torch.compile is PyTorch's, but not part of the kit. Leave it out: the results are the same."
     >>> outside("torch.manual_sed", ["manual_seed"])
     'PyTorch has no torch.manual_sed either. Did you mean torch.manual_seed?'
     """
