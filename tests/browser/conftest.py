@@ -69,7 +69,9 @@ TIDY = """async () => {
   const { shell } = window.jupyterapp;
   const close = async (widget) => {
     await widget.sessionContext?.ready;  // a kernel that is starting cannot be ended
-    await widget.sessionContext?.session?.shutdown();
+    const session = widget.sessionContext?.session;
+    await session?.kernel?.info;  // to one that is ended before, the page's connection fails later
+    await session?.shutdown();
     widget.dispose();
   };
   await Promise.race([Promise.all([...shell.widgets('main')].map(close)), later(5000)]);
@@ -259,7 +261,8 @@ class Desk:
 
     def _heard(self, message: Any) -> None:
         if message.type == "error":
-            self.problems.append(f"console: {message.text}")
+            where = (message.location or {}).get("url", "")
+            self.problems.append(f"console: {message.text} ({where})")
 
     def _requested(self, request: Any) -> None:
         address = urlsplit(request.url)
