@@ -73,6 +73,8 @@ def forget_views(base: TensorBase) -> None:
 def _empty(view: Any) -> None:
     """Leave the slot of a view's node empty; when it is read, its class looks at the view again."""
     view._stale_node = view._node
+    if type(view._node) is AccumulateGrad:
+        hooks_of(view._node)  # so that the engine looks whether it is a leaf yet
     del view._node
     _set_class(view, _stale_class(view.__class__))
 

@@ -33,7 +33,7 @@ from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
 from autodiff_kit.inplace import note, refuse_change
 from autodiff_kit.ops.messages import broadcast_message
-from autodiff_kit.views import set_grad
+from autodiff_kit.views import is_stale, node_of, set_grad
 
 __all__ = ["Task", "add_to_grad"]
 
@@ -168,8 +168,8 @@ class Task:
             return
         leaf, arrived = node.variable, g
         observer = local.mode.observer
-        if leaf._node is not node:
-            if not leaf.is_leaf:
+        if leaf._node is not node or is_stale(leaf):
+            if g is not None and not isinstance(node_of(leaf), AccumulateGrad | None):
                 raise error("autograd.leaf_inside")
             if not leaf.requires_grad:
                 g = None  # but hooks are called

@@ -173,7 +173,18 @@ def _packed(op: Op, edges: tuple[Node | None, ...]) -> Any:
 
 
 def _unpacked_of(node: Node) -> Any:
-    return _unpacked(node.op, (node.out, node.x, node.y, node.rest))
+    """Return what a node has saved, with the history that it had then.
+
+    What becomes of a packed tensor later, if it is detached in place for example, is no matter.
+    """
+    op, packed = node.op, (node.out, node.x, node.y, *node.rest)
+    edges, names = dict(node.edges()), ("out", *(*op.inputs, "", "")[:2], *op.rest)
+    out, x, y, rest = _unpacked(op, (*packed[:3], packed[3:]))
+    values: list[Value] = [out, x, y, *rest]
+    for which, name in enumerate(names):
+        if isinstance(packed[which], Packed) and edges.get(name) is not None:
+            values[which] = wrap(values[which], edges[name])
+    return *values[:3], tuple(values[3:])
 
 
 class _Packer(Observer):
@@ -194,6 +205,8 @@ class _Packer(Observer):
             name, value = names[which], slots[which]
             if not isinstance(value, ARRAYS) or name not in (*results, *op.inputs):
                 continue
+            if not node.is_read(which):  # PyTorch saves no such
+                continue
             if name in originals:  # that is what PyTorch saves
                 tensor = same_leaf(wrap(originals[name], node.maker_of(name)))
                 slots[which] = Packed(hooks, tensor, converted_to=value.dtype)
@@ -206,7 +219,7 @@ class _Packer(Observer):
         node.out, node.x, node.y, *rest = slots
         node.rest = tuple(rest)
         if any(isinstance(value, Packed) for value in slots):
-            node.op = _packed(op, (node.edge0, node.edge1, *node.more))
+            node.op = _packed(node.op, (node.edge0, node.edge1, *node.more))
 
 
 _PACKER = _Packer()

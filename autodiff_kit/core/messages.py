@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.core.base import TensorBase
-from autodiff_kit.core.versions import Changes
+from autodiff_kit.core.versions import Changes, memory_of
 from autodiff_kit.dtypes import backend_type
 from autodiff_kit.errors import error
 
@@ -52,6 +52,7 @@ def changed_message(node: Any, which: int, value: Any, changes: Changes) -> str:
         origin = "AsStrided"
     keeper = _called(node)
     saved = _saved(op.inputs, "out" if is_output else name)
+    value = changes.converted.get(id(memory_of(value)), value) if changes.converted else value
     return str(saved_changed(value, changes, node.number, origin, keeper, saved, output_nr))
 
 

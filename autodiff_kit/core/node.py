@@ -76,12 +76,11 @@ class Node(Shown):
         unpack = getattr(self.op, "unpack", None)
         if unpack is not None:  # set by ``saved_tensors_hooks``, which packed what was saved
             out, x, y, rest = unpack(self)
+        if len(rest) > len(self.op.rest):
+            self.count_with_originals()
         if isinstance(out, ARRAYS):
             out = wrap(out, self)
-        if isinstance(x, ARRAYS):
-            x = wrap(x, self.edge0 and self.edge0.live_node)
-        if isinstance(y, ARRAYS):
-            y = wrap(y, self.edge1 and self.edge1.live_node)
+        x, y = self.as_tensor(x, self.edge0), self.as_tensor(y, self.edge1)
         if self.op.saves_rest:
             made_by = self.makers()
             pairs = zip(self.op.rest, rest, strict=False)

@@ -10,10 +10,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.node_hooks import NodeHooks
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op, Value
-from autodiff_kit.core.versions import changes_of, what_became_of
+from autodiff_kit.core.versions import changes_of, count_with, what_became_of
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import Namespace
@@ -48,12 +50,29 @@ class Shown(NodeHooks):
 
     @property
     def live_node(self: Any) -> Any:
-        """The node, if what is computed of its output now has a history; see ``Node.rebuild``.
+        """The node, if what is computed of its output now has a history.
 
-        None for a leaf that no longer requires grad.
+        None for a leaf that no longer requires grad, and what was converted of that.
         """
-        leaf = self._leaf() if self.op is ACCUMULATE else None
+        source = _unpromoted(self)
+        leaf = source._leaf() if source is not None and source.op is ACCUMULATE else None
         return None if leaf is not None and leaf._base is None and leaf._node is None else self
+
+    @staticmethod
+    def as_tensor(value: Value, edge: Any) -> Value:
+        """Return an array that was saved as a tensor, the output of ``edge``; see ``rebuild``."""
+        return wrap(value, edge and edge.live_node) if isinstance(value, ARRAYS) else value
+
+    def count_with_originals(self: Any) -> None:
+        """Let changes of what inputs were converted from count for what was saved of these.
+
+        The rules may save it again, under create_graph, when PyTorch's save what it was.
+        """
+        names = ("out", *(*self.op.inputs, "", "")[:2], *self.op.rest)
+        saved = dict(zip(names, (self.out, self.x, self.y, *self.rest), strict=False))
+        for name, original in self.originals().items():
+            if isinstance(saved[name], np.ndarray):
+                count_with(saved[name], original)
 
     def makers(self: Any) -> Namespace:
         """Return the nodes that made what rules read, by name, where that has a history."""
@@ -146,7 +165,7 @@ class Shown(NodeHooks):
                     if is_detached and not self._was_leaf(which):
                         changed.append((which, array, None))
                         break
-                if changes and changes[-1] > self.number and self._is_read(which):
+                if changes and changes[-1] > self.number and self.is_read(which):
                     changed.append((which, array, changes))
         return changed
 
@@ -179,7 +198,7 @@ class Shown(NodeHooks):
             return False
         return all(values.union(freed).isdisjoint(_reads(op, wrt)) for wrt in leading)
 
-    def _is_read(self: Any, which: int) -> bool:
+    def is_read(self: Any, which: int) -> bool:
         """Return False for what only the rule of an edge that leads nowhere reads.
 
         The fast spelling of an op saves that, too, so as not to ask where each edge leads.

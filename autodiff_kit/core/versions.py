@@ -19,7 +19,7 @@ import numpy as np
 
 from autodiff_kit.core.base import TensorBase, last_change, next_number
 
-__all__ = ["Changes", "array_of", "changes_of", "memory_of", "note_change"]
+__all__ = ["Changes", "array_of", "changes_of", "count_with", "memory_of", "note_change"]
 __all__ += ["note_detached", "note_maker", "note_replaced", "on_own_counter", "on_own_storage"]
 __all__ += ["share", "what_became_of", "writable"]
 
@@ -40,6 +40,8 @@ class Changes(list[int]):
         tensor has instead; also NumPy scalars that have moved to arrays.
     holds : dict
         By key of the entry, what keeps that alive, or tells when the memory goes.
+    converted : dict
+        By key of an entry that counts with these, the array that it was converted from.
     """
 
     def __init__(self) -> None:
@@ -48,6 +50,7 @@ class Changes(list[int]):
         self.detached: list[tuple[int, int]] = []
         self.replaced: list[tuple[int, int, Any]] = []
         self.holds: dict[int, Any] = {}
+        self.converted: dict[int, Any] = {}
 
     def note(self, number: int, node_name: str | None) -> None:
         """Add a change."""
@@ -137,6 +140,16 @@ def _ids_of(array: Any, changes: Changes) -> list[int]:
     return [id(array), *(i for i, now in successors if now() is array)]
 
 
+def count_with(array: np.ndarray[Any, Any], original: Any) -> None:
+    """Let changes of ``original`` count for ``array``, which was converted from that."""
+    if isinstance(original, np.ndarray):
+        changes = changes_of(original)
+        changes = _begin(memory_of(original)) if changes is None else changes
+        memory = memory_of(array)
+        _enter(changes, memory)
+        changes.converted[id(memory)] = original
+
+
 def array_of(scalar: Any) -> np.ndarray[Any, Any]:
     """Return the array that a 0-d tensor, whose memory is to be shared, has in place of a scalar.
 
@@ -224,6 +237,7 @@ def _enter(changes: Changes, memory: np.ndarray[Any, Any]) -> None:
     def forget(_: Any) -> None:
         _changes.pop(key, None)
         changes.holds.pop(key, None)
+        changes.converted.pop(key, None)
 
     _changes[key] = changes
     changes.holds[key] = weakref.ref(memory, forget)

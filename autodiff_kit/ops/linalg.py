@@ -68,7 +68,8 @@ def _product(
     def misfit(x: Value, y: Value) -> str:
         return str(error(f"linalg.{name}_shapes", x=x.shape, y=y.shape))
 
-    options: Any = {"dtypes": "any", "layout": "own", "saved_as": {"y": second}}
+    dtypes = "y" if name == "bmm" else "any"  # of nothing, these may differ
+    options: Any = {"dtypes": dtypes, "layout": "own", "saved_as": {"y": second}}
     return op("x @ y", tex=tex, on_error=misfit, type_check=check, **options)
 
 
@@ -116,7 +117,7 @@ def bmm(x: Value, y: Value) -> Value:
     """Multiply matrices pairwise: (b, n, k) with (b, k, m) to (b, n, m)."""
     if isinstance(x, np.ndarray) and x.shape[0] != y.shape[0]:
         raise ValueError  # NumPy would broadcast a batch of one; PyTorch does not
-    return x @ y if x.dtype == y.dtype else (x @ y).astype(y.dtype)  # of no elements
+    return x @ y
 
 
 def matmul(x: TensorBase, y: TensorBase) -> Any:

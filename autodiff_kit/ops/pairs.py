@@ -33,12 +33,12 @@ __all__ += ["xlogy_number", "xlogy_of_number"]
 @op("atan2(x, y)", tex=r"\operatorname{atan2}(x, y)", dtypes="float")
 @vjp(
     "x",
-    lambda g, x, y: masked(g * (y / (x * x + y * y)), (x != 0) | (y != 0)),
+    lambda g, x, y: masked(g * y * (1 / (x * x + y * y)), (x != 0) | (y != 0)),
     tex=r"\bar z \odot y / (x^2 + y^2)",
 )
 @vjp(
     "y",
-    lambda g, x, y: masked(g * (-x / (x * x + y * y)), (x != 0) | (y != 0)),
+    lambda g, x, y: masked(g * -x * (1 / (x * x + y * y)), (x != 0) | (y != 0)),
     tex=r"-\bar z \odot x / (x^2 + y^2)",
 )
 def atan2(x: Value, y: Value) -> Value:

@@ -267,4 +267,33 @@ PROGRAMS = {
         "b, = torch.autograd.grad(F.gelu(a), a, torch.full((2,), torch.inf), create_graph=True)",
         "b.sum().backward()",
     ],
+    "a leaf that is a view, whose base has a history since": [
+        *("a = torch.ones(2)", "with torch.no_grad():\n    b = a[()]", "b.requires_grad_()"),
+        *("c = b * 2", "a.copy_(c)", "(c * c).sum().backward()"),
+        *("a = torch.ones(2)", "b = a[()]", "b.requires_grad_()", "c = b * 2", "a.copy_(c)"),
+        "(c * c).sum().backward()",
+    ],
+    "the gradient of a product without elements has its input's type": [
+        *("a = torch.ones(2, 0, dtype=torch.float64)", "b = torch.ones(3, 2, requires_grad=True)"),
+        *('c = torch.einsum("ij,jk->ik", b, a)', "(c ** 2).sum().backward()"),
+    ],
+    "what a rule saves again of what was converted, and changed since": [
+        *("a = torch.tensor([2.0, 3.0], requires_grad=True)", "b = torch.tensor([2, 3])"),
+        "c, = torch.autograd.grad(a.pow(b).sum(), a, create_graph=True)",
+        "d, = torch.autograd.grad((b / a).sum(), a, create_graph=True)",
+        "e, = torch.autograd.grad(a.atan2(b).sum(), a, create_graph=True)",
+        "f, = torch.autograd.grad(a.atan2(b * 1.0).sum(), a, create_graph=True)",
+        *("b += 1", "c.sum().backward()", "d.sum().backward()", "e.sum().backward()"),
+        "f.sum().backward()",
+    ],
+    "a slope of atan2 does not need what was changed since": [
+        *("a = torch.tensor([2.0, 3.0], requires_grad=True)", "b = torch.tensor([2.0, 3.0])"),
+        "c, = torch.autograd.grad(a.atan2(b).sum(), a, create_graph=True)",
+        *("b += 1", "c.sum().backward()"),
+    ],
+    "a leaf that was converted, and detached since": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a.detach().double().requires_grad_()"),
+        *("c = a * b", "a.detach_()"),
+        "d, = torch.autograd.grad(c.sum(), b, create_graph=True)",
+    ],
 }

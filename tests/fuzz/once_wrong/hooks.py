@@ -203,4 +203,19 @@ PROGRAMS = {
         *("r = str(c.grad_fn._saved_other)", "c = b.double() * b", "d = c.grad_fn._saved_other"),
         *("r = d is b", "c = torch.addcdiv(d.double(), d, a)", "d = c.grad_fn._saved_tensor2 * 1"),
     ],
+    "hooks pack what is saved beside an edge that leads nowhere": [
+        *("a = torch.eye(3, requires_grad=True)", "b = a.t()", "c = a[:]"),
+        "with torch.no_grad():\n    d, e = a.t(), a[:]",
+        "with torch.autograd.graph.saved_tensors_hooks(\n"
+        "    lambda v: log.append(v.tolist()) or v * 2, lambda v: v / 2\n):\n"
+        "    f, g = b * d, (c * e).atan2(e / c) + e**c + F.smooth_l1_loss(c, e)",
+        *("f.backward(f)", "g.sum().backward()"),
+    ],
+    "what hooks have packed has the history of then": [
+        *("a = torch.tensor(-0.5, requires_grad=True)", "b = torch.ones(2, requires_grad=True)"),
+        "with torch.autograd.graph.saved_tensors_hooks(lambda v: v * 2, lambda v: v / 2):\n"
+        "    c, d = b * a, b.double() * a",
+        *("a.detach_()", "e, = torch.autograd.grad(c.sum(), b, create_graph=True)"),
+        "f, = torch.autograd.grad(d.sum(), b, create_graph=True)",
+    ],
 }
