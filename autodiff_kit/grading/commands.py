@@ -24,14 +24,24 @@ from autodiff_kit.grading.command_options import (
     RESULTS_FOLDER,
     course_in,
     explained,
+    learner,
 )
+from autodiff_kit.grading.due import in_words
+from autodiff_kit.grading.extend_command import extend
 from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.puzzle_making import packed
 from autodiff_kit.grading.puzzles import PUZZLES
+from autodiff_kit.grading.regrade_command import regrade
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
-from autodiff_kit.grading.results import Grade, without_file, without_superseded
+from autodiff_kit.grading.results import (
+    Grade,
+    late_in_words,
+    without_file,
+    without_superseded,
+    work_of,
+)
 from autodiff_kit.grading.sandbox import LEVELS
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.template import begin
@@ -46,21 +56,32 @@ _SUPERSEDED = "It was graded again after its checks had changed: this result doe
 @click.command()
 @click.argument("student")
 @RESULTS_FOLDER
-def show(student: str, results: Path) -> None:
+@COURSE
+def show(student: str, results: Path, folder: Path | None) -> None:
     """Show all attempts of a STUDENT (name or number), and what was overridden by whom."""
     plain = functools.partial(
         Console(highlight=False, emoji=False).print, markup=False, soft_wrap=True
     )
     with explained(), Store(results / RESULTS) as store:
-        student = store.learner(student)
+        student = learner(store, student)
         attempts = list(store.attempts(student))
-        latest = without_superseded(attempts, store.places())
+        latest = without_superseded(attempts, store.checks())
+        times: dict[tuple[str, str], list[float]] = {}
+        for hand_in in store.hand_ins(student):
+            times.setdefault((hand_in.exercise, hand_in.work), []).append(hand_in.handed_in)
         if attempts[0].name != student:
             plain(f"{attempts[0].name} ({student})")
         for attempt in attempts:
             plain(
                 f"{attempt.exercise or '(exercise not known)'}: {attempt.points:g} of "
                 f"{attempt.max:g}\n  {attempt.origin}  (level {attempt.level}, seed {attempt.seed})"
+                + "".join(
+                    f"\n  handed in {in_words(when)}"
+                    for when in sorted(
+                        times.get((attempt.exercise, work_of(attempt.hash, attempt.origin)), [])
+                    )
+                    if when > 1  # older results know the order alone
+                )
                 + (f"\n  {attempt.note}" if attempt.note else "")
                 + ("" if attempt in latest else f"\n  {_SUPERSEDED}")
             )
@@ -82,10 +103,16 @@ def show(student: str, results: Path) -> None:
                 f"override: {word.exercise} {word.step} = {points}, by "
                 f"{word.author} on {when}: {word.reason}"
             )
-        for grade in store.grades():
-            if grade.student == student and (grade.attempts > 1 or store.overrides(student)):
+        for (who, exercise), date in store.own_dates().items():
+            if who == student:
+                plain(f"date: {exercise} until {in_words(date)}")
+        for grade in store.grades(due=course_in(folder).due):
+            is_more = grade.attempts > 1 or grade.days_late or store.overrides(student)
+            if grade.student == student and is_more:
                 points = f"{grade.points:g} of {grade.max:g}"
-                plain(f"The grade: {grade.exercise} {'excused' if grade.is_excused else points}")
+                late = f" ({late_in_words(grade)})" if grade.days_late else ""
+                points = "excused" if grade.is_excused else points + late
+                plain(f"The grade: {grade.exercise} {points}")
 
 
 def _points(context: click.Context, parameter: click.Parameter, value: str | None) -> float | None:
@@ -161,7 +188,7 @@ def override(
                 f"{task.id} has no step {step!r}.\n-> There are: {', '.join(points_of)}"
             )
         steps = [step] if step in points_of else [*points_of]
-        student = store.learner(student, may_be_new=no_file)
+        student = learner(store, student, may_be_new=no_file)
         attempts = list(store.attempts(student))
         has_row = any(attempt.exercise == task.name for attempt in attempts)
         if not has_row and not no_file and not excused:
@@ -190,7 +217,7 @@ def override(
             store.override(student, task.name, name, points, author, reason, excused=excused)
         marks = [
             mark
-            for grade in store.grades()
+            for grade in store.grades(due=course_in(folder).due)
             if (grade.student, grade.exercise) == (student, task.name)
             for mark in grade.marks
         ]
@@ -219,8 +246,9 @@ def export_(form: str, to: Path, results: Path, policy: str, folder: Path | None
       junit       JUnit XML, for a continuous integration system
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     with explained(), Store(results / RESULTS) as store:
-        grades: list[Grade] = store.grades(policy)
-        exercises = course_in(folder).exercises()
+        course = course_in(folder)
+        grades: list[Grade] = store.grades(policy, course.due)
+        exercises = course.exercises()
         here = {grade.exercise for grade in grades}
         titles = {e.name: (f"{e.id} {e.title}", e.points) for e in exercises if e.name in here}
         click.echo(f"Wrote {export.export(grades, form, to, titles)}")
@@ -386,4 +414,16 @@ def _mend(findings: list[sandbox.Finding]) -> str:
     return f"allow user namespaces, or apt install bubblewrap ({problem})"
 
 
-COMMANDS = [grade, show, override, export_, merge, new_exercise, build, verify_, *LEARNER]
+COMMANDS = [
+    grade,
+    regrade,
+    show,
+    override,
+    extend,
+    export_,
+    merge,
+    new_exercise,
+    build,
+    verify_,
+    *LEARNER,
+]

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from autodiff_kit.grading.due import Due, dates_of
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.loading import load
 
@@ -31,6 +33,8 @@ class Course:
     title : str
     names : tuple of str
         Folder names of the exercises, in the order in which learners meet them.
+    due : mapping of str to Due
+        Dates, by an exercise's folder name.
     hand_in : str
         What `submit` says about where to hand work in; the kit's own words if empty.
     """
@@ -39,6 +43,7 @@ class Course:
     title: str
     names: tuple[str, ...]
     hand_in: str = ""
+    due: Mapping[str, Due] = field(default_factory=dict, hash=False)
 
     def exercise(self, key: str) -> Exercise:
         """Return one exercise by its id (``"04.accumulate"``), number or folder name.
@@ -50,10 +55,10 @@ class Course:
         """
         keys: dict[str, str] = {}  # what an exercise may be meant by -> its folder name
         for name in self.names:
-            number, _, rest = name.removeprefix("e").partition("_")
-            if key in (name, number, f"{number}.{rest}"):
+            if key in _keys(name):
                 return _load(self.folder, name)
-            keys |= {f"{number}.{rest}": name, name: name, rest: name, number.lstrip("0"): name}
+            number, _, rest = name.removeprefix("e").partition("_")
+            keys |= dict.fromkeys((*_keys(name), rest, number.lstrip("0")), name)
         near = difflib.get_close_matches(key.removesuffix(".ipynb"), keys, n=1, cutoff=0.7)
         if near:
             exercise = _load(self.folder, keys[near[0]])
@@ -67,6 +72,12 @@ class Course:
     def exercises(self) -> list[Exercise]:
         """Return all exercises, in order."""
         return [_load(self.folder, name) for name in self.names]
+
+
+def _keys(name: str) -> tuple[str, str, str]:
+    """Return what an exercise is called by: its folder's name, its number and its id."""
+    number, _, rest = name.removeprefix("e").partition("_")
+    return name, number, f"{number}.{rest}"
 
 
 def find_course(start: Path | None = None) -> Path:
@@ -120,8 +131,9 @@ def open_course(folder: Path | None = None) -> Course:
     try:
         facts = tomllib.loads((folder / "course.toml").read_text(encoding="utf-8"))
         names = tuple(map(str, facts["exercises"]))
-        return Course(folder, str(facts["title"]), names, str(facts.get("hand_in", "")))
-    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError) as error:
+        due = dates_of(facts, {key: name for name in names for key in _keys(name)})
+        return Course(folder, str(facts["title"]), names, str(facts.get("hand_in", "")), due)
+    except (OSError, tomllib.TOMLDecodeError, KeyError, TypeError, ValueError) as error:
         raise ExerciseError(f"Cannot read the course in {folder}: {error}") from error
 
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.hand_ins import HandIn, hand_in_of, keep
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, Judge
 from autodiff_kit.grading.results import Attempt, file_hash, folder_hash, key_of
@@ -53,6 +54,7 @@ def grade(
     secret: int,
     shard: tuple[int, int] = (1, 1),
     guard: bool = False,
+    counts: bool = True,
     progress: Callable[[Summary], None] = lambda summary: None,
 ) -> Summary:
     """Grade what has no row yet, and write one row for each submission.
@@ -70,6 +72,8 @@ def grade(
         (2, 5) grades the second of five parts.
     guard : bool
         Undo whatever else was done to the results meanwhile: for runs without walls.
+    counts : bool
+        Let the checks of this run be those that count from now on.
     progress : callable
         Called now and then with the numbers so far.
 
@@ -85,13 +89,22 @@ def grade(
     start = time.monotonic()
     summary = Summary()
     known = store.keys()
-    last: dict[tuple[str, str], str] = {}  # what each learner has handed in last, graded or known
+    hand_ins: list[HandIn] = []
     order: dict[tuple[str, str], deque[str]] = {}  # keys of a learner's attempts, as handed in
     ready: dict[str, Attempt] = {}
     spent: dict[str, float] = defaultdict(float)
     before = store.last_numbers()
     written: dict[str, Attempt] = {}
     checks = {name: folder_hash(course.folder / "checks" / name) for name in course.names}
+
+    def kept(data: bytes) -> None:
+        try:
+            keep(store.path.parent, data)
+        except OSError as error:
+            raise StoreError(
+                f"Cannot keep what was handed in, in {store.path.parent}: {error.strerror}\n"
+                "-> Make room, then run the same command again: it goes on where it was."
+            ) from error
 
     def jobs() -> Iterator[Job]:
         for submission in submissions:
@@ -103,7 +116,9 @@ def grade(
                 words = f"Files before this one took more than {MAX_LEARNER:g} s: it is not run."
                 submission = replace(submission, problem=words)
             job = _job(submission, course, checks, secret)
-            last[submission.student, submission.exercise] = job.key
+            hand_ins.append(hand_in_of(submission))
+            if submission.data:
+                kept(submission.data)
             if job.key in known:
                 summary.known += 1
             else:
@@ -148,7 +163,8 @@ def grade(
                 "-> Get the checks back from where you keep them, and grade again behind walls: "
                 "see `autodiff-kit doctor`."
             )
-    store.note_returns(last)
+    used = {hand_in.exercise for hand_in in hand_ins} & set(checks) if counts else set()
+    store.note_hand_ins(hand_ins, {name: checks[name] for name in used})
     return summary
 
 

@@ -18,7 +18,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 from autodiff_kit.grading.calls import LINES, clean
-from autodiff_kit.grading.results import EXCUSED, Grade
+from autodiff_kit.grading.due import in_words
+from autodiff_kit.grading.results import EXCUSED, OVERRIDE, Grade, late_in_words
 
 __all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
 
@@ -89,14 +90,14 @@ def cell(value: object) -> object:
 def _long(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
     yield (
         *("student", "name", "exercise", "step", "points", "max", "status", "message", "level"),
-        *("attempts", "key", "file", "note", "text"),
+        *("attempts", "key", "file", "note", "handed in", "days late", "points off", "text"),
     )
     for g in grades:
         for m in g.marks:
             yield (
                 *(g.student, g.name, g.exercise, m.step, m.points, m.max, m.status, m.message),
                 *(g.attempt.level, g.attempts, g.attempt.key, g.attempt.origin, g.attempt.note),
-                m.text,
+                *(in_words(g.handed_in), g.days_late, g.penalty, m.text),
             )
 
 
@@ -149,7 +150,9 @@ def _moodle(
 
 def _feedback(grade: Grade) -> str:
     """Return what a learner is told of an exercise, step by step."""
-    return "\n".join(f"[{m.step}: {m.points:g} of {m.max:g}] {m.text}" for m in grade.marks)
+    late = [f"[{late_in_words(grade)}]"] if grade.days_late else []
+    steps = [f"[{m.step}: {m.points:g} of {m.max:g}] {m.text}" for m in grade.marks]
+    return "\n".join(late + steps)
 
 
 def _nbgrader(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
@@ -158,8 +161,10 @@ def _nbgrader(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[obje
         *("raw_score", "late_submission_penalty", "score", "max_score"),
     )
     for g in grades:
+        raw = "" if g.is_excused else sum(mark.points for mark in g.marks)
         points = "" if g.is_excused else g.points
-        yield (g.exercise, "", "", g.student, g.name, "", "", points, 0.0, points, g.max)
+        when = in_words(g.handed_in)
+        yield (g.exercise, "", when, g.student, g.name, "", "", raw, g.penalty, points, g.max)
 
 
 def _gradescope(
@@ -183,7 +188,8 @@ def _gradescope(
         safe = re.sub(r"[^\w-]", "_", g.student)[:60] + "-" + g.attempt.key[:8]
         place = folder / safe / (g.exercise or "unknown")
         place.mkdir(parents=True, exist_ok=True)
-        result = {"score": g.points, "output": titles.get(g.exercise, ("",))[0], "tests": tests}
+        words = [titles.get(g.exercise, ("",))[0], *([late_in_words(g)] if g.days_late else [])]
+        result = {"score": g.points, "output": ", ".join(words), "tests": tests}
         (place / "results.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 
@@ -236,7 +242,7 @@ def mistakes(grades: Iterable[Grade]) -> Counter[str]:
             mark.status if mark.status in ("timeout", "memory") else mark.message
             for mark in grade.marks
             if mark.points < mark.max
-            and mark.status not in (*_NOTHING, "unreadable", "fault", "override")
+            and mark.status not in (*_NOTHING, "unreadable", "fault", OVERRIDE)
         }
         learners.update(sorted(messages))
     return learners

@@ -27,7 +27,7 @@ from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Store
 
-__all__ = ["grade", "unpacking"]
+__all__ = ["LEVEL", "WORKERS", "grade", "progress_on", "unpacking", "walls_of"]
 
 LOG_EVERY = 30  # seconds
 MAX_NAMED = 20  # unreadable files of one exercise that the summary names
@@ -40,20 +40,26 @@ def _parts(context: Any, parameter: Any, text: str) -> tuple[int, int]:
     raise click.BadParameter("Give a part and the number of parts, such as 2/5.")
 
 
-@click.command()
-@click.argument("place", metavar="SUBMISSIONS", type=click.Path(path_type=Path, exists=True))
-@click.option("--out", "results", default="results", show_default=True, type=Path)
-@COURSE
-@click.option("--exercise", default="", help="Which one it is, where no path says so.")
-@click.option("--pattern", default="", help="Regular expression with (?P<student>...) for paths.")
-@click.option("--workers", type=click.IntRange(1, 256), help="Processes; else one per processor.")
-@click.option(
+WORKERS = click.option(
+    "--workers", type=click.IntRange(1, 256), help="Processes; else one per processor."
+)
+LEVEL = click.option(
     "--allow-level",
     type=click.IntRange(0, 2),
     default=1,
     show_default=True,
     help="The lowest isolation to accept: see `autodiff-kit doctor`.",
 )
+
+
+@click.command()
+@click.argument("place", metavar="SUBMISSIONS", type=click.Path(path_type=Path, exists=True))
+@click.option("--out", "results", default="results", show_default=True, type=Path)
+@COURSE
+@click.option("--exercise", default="", help="Which one it is, where no path says so.")
+@click.option("--pattern", default="", help="Regular expression with (?P<student>...) for paths.")
+@WORKERS
+@LEVEL
 @click.option("--engine", type=click.Choice(["local", "dask"]), default="local", show_default=True)
 @click.option("--scheduler", default="", help="Address of a Dask scheduler, tcp://...")
 @click.option(
@@ -80,9 +86,10 @@ def grade(
     """Grade all SUBMISSIONS: nbgrader's folders, a zip from Moodle or Canvas, loose files.
 
     Run it again after an interruption, or when more has come in: what has its row is not graded
-    twice, and nothing that was graded is lost. Run it again, too, after you have changed a check:
-    what was graded before is graded once more, and the new result counts. `autodiff-kit override`
-    gives other points, or excuses a learner; that stays when work is graded again.
+    twice, and nothing that was graded is lost: each file is kept with its time. After you have
+    changed a check, `autodiff-kit regrade` judges all of them again and shows who moves.
+    `autodiff-kit override` gives other points, or excuses a learner; that stays when work is graded
+    again. Dates and what being late costs stand in course.toml, under [due] and [late].
 
     \b
     Examples:
@@ -105,9 +112,9 @@ def grade(
                 run = engine_dask.OnDask(course, scheduler, allow_level)
                 walls = None
             else:
-                walls = _walls(console, allow_level)
+                walls = walls_of(console, allow_level)
                 run = engine_local.Local(course, walls, workers or os.cpu_count() or 1)
-            with _progress(console, total) as progress, unpacking(walls) as runner:
+            with progress_on(console, total) as progress, unpacking(walls) as runner:
                 submitted = submissions.find(place, course.names, name, pattern, runner, names)
                 summary = engine_local.grade(
                     submitted,
@@ -151,7 +158,7 @@ def unpacking(walls: Walls | None) -> Iterator[Runner]:
             runner.close()
 
 
-def _walls(console: Console, least: int) -> Walls | None:
+def walls_of(console: Console, least: int) -> Walls | None:
     """Return the best walls of this machine, or stop if they are too low."""
     findings = sandbox.probe()
     walls = None if not findings or findings[-1].problem else findings[-1].walls
@@ -169,7 +176,7 @@ def _walls(console: Console, least: int) -> Walls | None:
 
 
 @contextlib.contextmanager
-def _progress(console: Console, total: int) -> Iterator[Any]:
+def progress_on(console: Console, total: int) -> Iterator[Any]:
     """Show how far it is and what is left: a bar, or a line every half minute in a log file."""
     columns = (
         TextColumn("grading"),
@@ -201,7 +208,7 @@ def _number(count: int, what: str) -> str:
 def _say(console: Console, course: Course, store: Store, results: Path) -> None:
     """Print a summary per exercise, and draw its histogram."""
     plain = functools.partial(console.print, markup=False, soft_wrap=True)
-    grades = store.grades()
+    grades = store.grades(due=course.due)
     names = sorted({grade.exercise for grade in grades})
     wide = max([len("exercise"), *map(len, names)])
     plain(f"\n{'exercise':{wide}}  graded       mean  all right  empty  unreadable")
@@ -219,6 +226,10 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
         )
         if excused := len(here) - len(graded):
             plain(f"    excused: {excused}")
+        if late := sum(g.days_late > 0 for g in here):
+            plain(f"    late: {late}")
+        if stale := sum(g.is_stale for g in here):
+            plain(f"    judged by checks that have changed since: {stale} (autodiff-kit regrade)")
         exercise = course.exercise(name) if name in course.names else None  # it may be gone
         words = _in_words(exercise) if exercise else {}
         for message, count in export.mistakes(here).most_common(3):

@@ -1,73 +1,126 @@
 """Work out grades: which of a learner's attempts counts, with the teacher's words on top.
 
-After reading this file you can say what an override does to each attempt, and why work that was
-excused counts neither for nor against. Read next: ``store.py``, which holds what this is made of.
+After reading this file you can say which attempt is the best, the first or the last one, what being
+late takes from it, what an override does to each attempt, and why work that was excused counts
+neither for nor against. Read next: ``store.py``, which holds what this is made of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
+from autodiff_kit.grading.due import Due
+from autodiff_kit.grading.hand_ins import HandIn
 from autodiff_kit.grading.results import (
     EXCUSED,
     NO_FILE,
+    OVERRIDE,
     Attempt,
     Grade,
     Mark,
     Override,
     without_superseded,
+    work_of,
 )
 
-__all__ = ["grades_of"]
+__all__ = ["POLICIES", "Evidence", "grades_of"]
 
 _Who = tuple[str, str]
 
+POLICIES = ("best", "last", "first")
 
-def grades_of(
-    attempts: Iterable[Attempt],
-    overrides: Iterable[Override],
-    places: Mapping[str, int],
-    placed: Collection[tuple[str, str]],
-    last: Mapping[_Who, str],
-) -> list[Grade]:
+
+@dataclass(frozen=True, order=True)
+class _Event:
+    """When work was handed in, and its place among what came then."""
+
+    time: float
+    number: int
+    is_late: bool | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is known beside the attempts.
+
+    Attributes
+    ----------
+    overrides : iterable of Override
+        The oldest first.
+    hand_ins : iterable of HandIn
+        In the order in which they were found.
+    placed : collection of (student, origin or hash)
+        Files whose exercise is known: their rows without an exercise do not count.
+    checks : mapping of exercise to hash
+        The checks that count now.
+    due : mapping of exercise to Due
+    own_dates : mapping of (student, exercise) to seconds since 1970
+        Dates that a teacher put off.
+    """
+
+    overrides: Iterable[Override] = ()
+    hand_ins: Iterable[HandIn] = ()
+    placed: Collection[tuple[str, str]] = ()
+    checks: Mapping[str, str] = field(default_factory=dict)
+    due: Mapping[str, Due] = field(default_factory=dict)
+    own_dates: Mapping[_Who, float] = field(default_factory=dict)
+
+
+def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best") -> list[Grade]:
     """Return the grade of each learner in each exercise, in the order of the attempts.
 
     Parameters
     ----------
     attempts : iterable of Attempt
-    overrides : iterable of Override
-        The oldest first.
-    places : mapping of key to int
-        The order in which work was handed in or graded.
-    placed : collection of (student, origin or hash)
-        Files whose exercise is known: their rows without an exercise do not count.
-    last : mapping of (student, exercise) to key
-        The attempts that count; else the best one.
+        Each learner's in the order in which they were graded.
+    known : Evidence
+    policy : {"best", "last", "first"}
+        Which of several attempts counts: that with most points, or by the time of its hand-in.
     """
     words: dict[_Who, dict[str, Override]] = {}
-    for override in overrides:
+    for override in known.overrides:
         by_step = words.setdefault((override.student, override.exercise), {})
         by_step[override.step] = override
+    events: dict[tuple[str, str, str], list[_Event]] = {}
+    for number, hand_in in enumerate(known.hand_ins):
+        work = (hand_in.student, hand_in.exercise, hand_in.work)
+        event = _Event(hand_in.handed_in, number, hand_in.is_late)
+        events.setdefault(work, []).append(event)
     grouped: dict[_Who, list[Attempt]] = {}
     for attempt in attempts:
         files = {(attempt.student, attempt.origin), (attempt.student, attempt.hash)}
-        if attempt.exercise or files.isdisjoint(placed):
+        if attempt.exercise or files.isdisjoint(known.placed):
             grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
     grades = []
     for who, rows in grouped.items():
-        latest = without_superseded(rows, places) if len(rows) > 1 else rows
+        latest = without_superseded(rows, known.checks) if len(rows) > 1 else rows
         by_step = {step: o for step, o in words.get(who, {}).items() if not o.withdrawn}
         if latest[0].status == NO_FILE and not by_step:  # all overrides are withdrawn
             continue
-        # An override counts for every attempt: which one is best is asked with it. If that
-        # leaves two equal, the one that earned more is shown.
-        rivals = [
-            Grade(who[0], a.name, who[1], _overridden(a.marks, by_step), a, len(latest))
-            for a in latest
-        ]
-        best = max(rivals, key=lambda grade: (grade.points, grade.attempt.points))
-        key = last.get(who, best.attempt.key)
-        grades.append(next((g for g in rivals if g.attempt.key == key), best))
+        due = known.due.get(who[1])
+        rivals = []
+        for place, a in enumerate(latest):
+            unknown = [_Event(0.0, place - len(latest))]
+            here = events.get((*who, work_of(a.hash, a.origin)), unknown)
+            # The best and the first attempt are as late as the first time that it was handed in.
+            event = (max if policy == "last" else min)(here)
+            own = due.put_off(known.own_dates.get(who)) if due and a.status != NO_FILE else None
+            # An override counts for every attempt: which one is best is asked with it.
+            grade = Grade(
+                *(who[0], a.name, who[1], _overridden(a.marks, by_step), a, len(latest)),
+                handed_in=event.time,
+                days_late=own.days_late(event.time, event.is_late) if own else 0,
+                share_off=own.share(event.time, event.is_late) if own else 0.0,
+                is_stale=a.checks != known.checks.get(who[1], a.checks),
+            )
+            rivals.append((event, grade))
+        if policy == "best":
+            # If two are equal then, the one that earned more is shown.
+            _, grade = max(rivals, key=lambda r: (r[1].points, r[1].attempt.points, -r[0].time))
+        else:
+            _, grade = (max if policy == "last" else min)(rivals, key=lambda rival: rival[0])
+        grades.append(grade)
     return grades
 
 
@@ -79,4 +132,4 @@ def _overridden(marks: Iterable[Mark], by_step: Mapping[str, Override]) -> tuple
 def _as_said(mark: Mark, override: Override) -> Mark:
     if override.excused:
         return Mark(mark.step, 0, 0, EXCUSED, EXCUSED, "Excused: it does not count.")
-    return Mark(mark.step, override.points, mark.max, "override", mark.message, mark.text)
+    return Mark(mark.step, override.points, mark.max, OVERRIDE, mark.message, mark.text)

@@ -8,12 +8,14 @@ Read next: ``submissions.py``, which says which of the files count.
 from __future__ import annotations
 
 import contextlib
+import functools
 import inspect
 import itertools
 import os
 import re
 import stat
 import struct
+import time
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
@@ -45,6 +47,8 @@ class File:
 
     path: str
     read: Callable[[], bytes]
+    time: float = 0.0
+    """When it was written, in seconds since 1970; 0 if that is not known."""
 
     @property
     def suffix(self) -> str:
@@ -70,7 +74,7 @@ def files_in(
             ) from error
         yield from _in_zip(archive)
     else:
-        yield File(place.name, lambda: _read_file(str(place)))
+        yield _file(place, place.parent)
 
 
 def _on_disk(place: Path, around: Sequence[str], most: int | None) -> Iterator[File]:
@@ -121,7 +125,10 @@ def _unread(path: Path, place: Path, problem: str) -> File:
 
 def _file(path: Path, place: Path) -> File:
     name = os.path.relpath(path, place).replace(os.sep, "/")
-    return File(name, lambda: _read_file(str(path)))
+    time = 0.0
+    with contextlib.suppress(OSError):
+        time = max(os.lstat(path).st_mtime, 0.0)
+    return File(name, lambda: _read_file(str(path)), time)
 
 
 def _read_file(path: str) -> bytes:
@@ -145,7 +152,21 @@ def _in_zip(archive: zipfile.ZipFile) -> Iterator[File]:
         if parts and (parts[-1].startswith("._") or parts[-1] in (".DS_Store", "receipt.json")):
             continue
         path = "/".join(part for part in parts if part not in ("/", "..", ".")) or "a file"
-        yield File(path, lambda entry=entry: _read_entry(archive, entry))  # type: ignore[misc]
+        read = functools.partial(_read_entry, archive, entry)
+        yield File(path, read, _time_of(entry))
+
+
+def _time_of(entry: zipfile.ZipInfo) -> float:
+    """Return when a file in a zip was written; a zip knows no time zone, and no year before 1980.
+
+    What is said to be of the first second of 1980 was packed by a program that knew no time.
+    """
+    if entry.date_time[:3] == (1980, 1, 1):
+        return 0.0
+    try:
+        return time.mktime((*entry.date_time, 0, 0, -1))
+    except (OverflowError, ValueError, TypeError):  # no such day
+        return 0.0
 
 
 def _read_entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:

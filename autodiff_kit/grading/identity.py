@@ -50,6 +50,10 @@ class Submission:
     """Why there is nothing to grade, or ``""``."""
     note: str = ""
     """Whether it came late, and which other files there were that do not count, or ``""``."""
+    handed_in: float = 0.0
+    """Seconds since 1970, or 0 if nothing says when."""
+    is_late: bool | None = None
+    """What the learning platform says, if it says anything."""
 
 
 class Names:
@@ -103,8 +107,10 @@ class Names:
         # A file without a learner's name ends as a row under its own name.
         problem = "" if student else f"Whose is it? No learner's name is in it: {_EXAMPLE}."
         student, name = student or parts[-1], name or student or parts[-1]
-        note = "Handed in late." if self.is_late(parts) and not groups.get("student") else ""
-        return Submission(_short(student), _short(name), exercise, origin, b"", "", problem, note)
+        is_late = None if groups.get("student") else self.is_late(parts)
+        note = "Handed in late." if is_late else ""
+        who = (_short(student), _short(name), exercise, origin)
+        return Submission(*who, b"", "", problem, note, is_late=is_late)
 
     def is_exercise(self, part: str) -> bool:
         """Return whether a part of a path is the name of an exercise."""
@@ -116,10 +122,19 @@ class Names:
         best = max(places, key=lambda name: places[name], default="")
         return best if places.get(best, -1) >= 0 else ""
 
-    def is_late(self, parts: list[str]) -> bool:
-        """Return whether Canvas wrote into a file's name that it was handed in late."""
+    def is_late(self, parts: list[str]) -> bool | None:
+        """Return what Canvas wrote into a file's name: whether it was handed in late.
+
+        None where it is no file of Canvas'.
+        """
         fits = None if len(parts) > 1 or _MOODLE.fullmatch(parts[0]) else _canvas(parts[0])
-        return bool(fits and fits["late"])
+        return bool(fits["late"]) if fits else None
+
+    def is_timestamp(self, path: str) -> bool:
+        """Return whether a file is nbgrader's word on when an exercise was handed in."""
+        _, _, parts = self.parts(path)
+        is_nbgrader = len(parts) == 3 and self.is_exercise(parts[1])
+        return is_nbgrader and parts[2] == "timestamp.txt" and not _MOODLE.fullmatch(parts[0])
 
     def student(self, parts: list[str]) -> tuple[str, str]:
         """Return number and name out of a path's outermost part: all below it is the learner's.

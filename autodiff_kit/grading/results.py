@@ -12,6 +12,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from autodiff_kit.grading.messages import Fields
@@ -19,12 +20,14 @@ from autodiff_kit.grading.messages import Fields
 __all__ = [
     *("Attempt", "Grade", "Mark", "Override", "attempt_of", "override_of"),
     *("EXCUSED", "NO_FILE", "file_hash", "folder_hash", "key_of"),
-    *("without_file", "without_superseded"),
+    "late_in_words",
+    *("without_file", "without_superseded", "work_of"),
 ]
 
 T = TypeVar("T", "Attempt", "Mark", "Override")
 NO_FILE = "no file"
 EXCUSED = "excused"
+OVERRIDE = "override"
 ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
 
 
@@ -90,6 +93,24 @@ class Grade(_Marked):
     marks: tuple[Mark, ...]
     attempt: Attempt
     attempts: int
+    handed_in: float = 0.0
+    """Seconds since 1970, or 0 if that is not known."""
+    days_late: int = 0
+    share_off: float = 0.0
+    """The share of what was earned that being late takes."""
+    is_stale: bool = False
+    """Whether it was judged by checks that have changed since."""
+
+    @property
+    def penalty(self) -> float:
+        """The points that being late takes: of what was graded, not of what a teacher gave."""
+        earned = sum(mark.points for mark in self.marks if mark.status != OVERRIDE)
+        return round(earned * self.share_off, 2)
+
+    @property
+    def points(self) -> float:
+        """Points of all steps, less those for being late."""
+        return super().points - self.penalty if self.share_off else super().points
 
     @property
     def is_excused(self) -> bool:
@@ -154,29 +175,55 @@ def override_of(row: Fields) -> Override:
     )
 
 
-def without_superseded(attempts: Sequence[Attempt], places: Mapping[str, int]) -> list[Attempt]:
+def late_in_words(grade: Grade) -> str:
+    """Return how late work came and what that takes, for people."""
+    days = f"{grade.days_late} day{'' if grade.days_late == 1 else 's'} late"
+    return f"{days}: {-grade.penalty:g} points" if grade.penalty else days
+
+
+def work_of(digest: str, origin: str) -> str:
+    """Return what tells a piece of work from another: its hash; if it is empty, which file it is.
+
+    Parameters
+    ----------
+    digest : str
+        Of the file's bytes.
+    origin : str
+        Where it was found.
+    """
+    return origin if digest == file_hash(b"") else digest
+
+
+def without_superseded(
+    attempts: Sequence[Attempt], checks: Mapping[str, str] = MappingProxyType({})
+) -> list[Attempt]:
     """Return those attempts that count: one for each piece of work.
 
-    What was graded again, as the checks had changed, has one row for each state of them. The last
-    one counts, unless the machine failed it. Work without a file counts where there is no other.
+    What was graded again, as the checks had changed, has one row for each state of them. That of
+    the current checks counts, else the last one, unless the machine failed it. Work without a file
+    counts where there is no other.
 
     Parameters
     ----------
     attempts : sequence of Attempt
-        Of one learner.
-    places : mapping of key to int
-        The order in which they were handed in or graded (`Store.places`).
+        Of one learner, in the order in which they were graded.
+    checks : mapping of exercise to hash
+        The current ones, where they are known.
     """
-    nothing = file_hash(b"")
     last: dict[tuple[str, str], Attempt] = {}
-    for attempt in sorted(attempts, key=lambda attempt: places[attempt.key]):
-        content = attempt.origin if attempt.hash == nothing else attempt.hash
-        work = (attempt.exercise, content)
-        if work not in last or attempt.status != "fault":
+    for attempt in attempts:
+        work = (attempt.exercise, work_of(attempt.hash, attempt.origin))
+        before = last.get(work)
+        if before is None or _rank(attempt, checks) >= _rank(before, checks):
             last[work] = attempt
     counted = {attempt.key for attempt in last.values()}
     files = [a for a in attempts if a.key in counted and a.status != NO_FILE]
     return files or [attempt for attempt in attempts if attempt.key in counted]
+
+
+def _rank(attempt: Attempt, checks: Mapping[str, str]) -> tuple[bool, bool]:
+    is_current = attempt.checks == checks.get(attempt.exercise)
+    return attempt.status != "fault", is_current
 
 
 def without_file(

@@ -12,11 +12,16 @@ import json
 import secrets
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
-from autodiff_kit.grading.grades import grades_of
+from autodiff_kit.grading.due import Due
+from autodiff_kit.grading.grades import Evidence, grades_of
+from autodiff_kit.grading.hand_ins import HandIn
+from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.results import (
     Attempt,
     Grade,
@@ -25,46 +30,10 @@ from autodiff_kit.grading.results import (
     file_hash,
     override_of,
 )
+from autodiff_kit.grading.tables import NUMBERED, prepare
 
 __all__ = ["Store", "StoreError"]
 
-_TABLES = """
-create table if not exists facts (name text primary key, value text not null);
-create table if not exists attempts (
-    number integer primary key autoincrement,
-    key text unique not null,
-    student text not null, name text not null, exercise text not null, version integer not null,
-    origin text not null, hash text not null, checks text not null, seed text not null,
-    level text not null, status text not null, marks text not null,
-    note text not null default '',
-    tries integer not null, seconds real not null, at real not null
-);
-create table if not exists overrides (
-    number integer primary key autoincrement,
-    student text not null, exercise text not null, step text not null,
-    points real not null, author text not null, reason text not null, at real not null,
-    withdrawn integer not null default 0, excused integer not null default 0
-);
-create table if not exists returns (
-    number integer primary key autoincrement,
-    key text not null, after integer not null, at real not null
-);
-create index if not exists by_student on attempts (student, exercise);
-"""
-# Columns that files of older versions do not have.
-_LATER = (
-    ("overrides", "withdrawn", "integer not null default 0"),
-    ("overrides", "excused", "integer not null default 0"),
-    ("attempts", "note", "text not null default ''"),
-)
-# What each learner handed in last: attempts in their order, and work that came back after others.
-_LAST = """
-select student, exercise, key from (
-    select student, exercise, key, number as place, 0 as again from attempts
-    union all
-    select student, exercise, key, after, returns.number from returns join attempts using (key)
-) order by place, again
-"""
 # How files whose exercise is known can be told again: by their place, and by what is in them.
 _PLACED = """
 select student, origin from attempts where exercise != ''
@@ -108,11 +77,7 @@ class Store:
                     raise sqlite3.DatabaseError(state)
                 self.base.execute("pragma journal_mode = wal")
                 self.base.execute("pragma synchronous = normal")
-                self.base.executescript(_TABLES)
-                for table, column, kind in _LATER:
-                    rows = self.base.execute(f"pragma table_info({table})")
-                    if column not in {row["name"] for row in rows}:  # a file of an older version
-                        self.base.execute(f"alter table {table} add column {column} {kind}")
+                prepare(self.base)
         except StoreError:
             self.close()
             raise
@@ -207,6 +172,13 @@ class Store:
         with self._explained():
             return self._add(attempts)
 
+    @contextlib.contextmanager
+    def _together(self) -> Iterator[None]:
+        """Write all of it, or nothing."""
+        self.base.execute("begin immediate")
+        yield
+        self.base.execute("commit")
+
     def _add(self, attempts: Iterable[Attempt]) -> int:
         new = 0
         try:
@@ -234,42 +206,93 @@ class Store:
                 self.base.rollback()
         return new
 
-    def last_keys(self) -> dict[tuple[str, str], str]:
-        """Return, for each student and exercise, the key of what was handed in last."""
-        return {(row["student"], row["exercise"]): row["key"] for row in self._rows(_LAST)}
-
-    def places(self) -> dict[str, int]:
-        """Return for each key its place in the order in which work was handed in or graded."""
-        return {row["key"]: place for place, row in enumerate(self._rows(_LAST))}
-
-    def note_returns(self, handed_in: Mapping[tuple[str, str], str]) -> None:
-        """Note what was handed in last, where it is work that was graded before other work.
+    def note_hand_ins(self, hand_ins: Sequence[HandIn], checks: Mapping[str, str]) -> None:
+        """Note what a run has found, and by which checks work is judged from now on.
 
         Parameters
         ----------
-        handed_in : mapping of (student, exercise) to key
-            The last of each that a run has found. Its row is there and is not graded again.
+        hand_ins : sequence of HandIn
+            In the order in which they were found. Where nothing says when it was (a time of 0), the
+            last of each learner's is noted unless it was handed in last before; others once.
+        checks : mapping of exercise to hash
         """
-        known = self.last_keys()
-        back = [(key, time.time()) for who, key in handed_in.items() if known.get(who, key) != key]
-        self._add_returns(back)
-
-    def _add_returns(self, back: Iterable[tuple[Any, ...]]) -> None:
-        sql = "insert into returns (key, after, at) select ?, max(number), ? from attempts"
-        with self._explained():
-            self.base.executemany(sql, back)
-
-    def last_numbers(self) -> tuple[int, int, int]:
-        """Return the numbers of the last attempt, the last override and the last return."""
-        sql = "select coalesce(max(number), 0) from "
-        with self._explained():
-            first, second, third = (
-                self.base.execute(sql + table).fetchone()[0]
-                for table in ("attempts", "overrides", "returns")
+        seen: dict[tuple[str, str], dict[str, float]] = {}
+        for known in self.hand_ins():
+            works = seen.setdefault((known.student, known.exercise), {})
+            works[known.work] = max(known.handed_in, works.get(known.work, 0.0))
+        last = {(found.student, found.exercise): found.work for found in hand_ins}
+        rows = []
+        now = time.time()
+        for place, found in enumerate(hand_ins):
+            works = seen.setdefault((found.student, found.exercise), {})
+            if not found.handed_in:
+                is_last = last[found.student, found.exercise] == found.work
+                latest = max(works, key=lambda work: works[work], default="")
+                if found.work in works and (not is_last or latest == found.work):
+                    continue
+                found = replace(found, handed_in=now + 1e-6 * place)
+            works[found.work] = max(found.handed_in, works.get(found.work, 0.0))
+            rows.append(vars(found))
+        with self._explained(), self._together():
+            self._insert("hand_ins", rows)
+            self.base.executemany(
+                "insert into checks values (?, ?, ?) on conflict (exercise) do update "
+                "set checks = excluded.checks, at = excluded.at",
+                [(exercise, digest, now) for exercise, digest in checks.items()],
             )
-            return first, second, third
 
-    def set_right(self, written: dict[str, Attempt], before: tuple[int, int, int]) -> int:
+    def _insert(self, table: str, rows: Sequence[Fields]) -> None:
+        """Insert rows where there are no equal ones yet."""
+        for row in rows:
+            places = ", ".join(f":{name}" for name in row)
+            self.base.execute(
+                f"insert or ignore into {table} ({', '.join(row)}) values ({places})", row
+            )
+
+    def hand_ins(self, student: str | None = None) -> list[HandIn]:
+        """Return all that was handed in, or what one learner has, in the order it was found."""
+        where, values = ("where student = ?", (student,)) if student is not None else ("", ())
+        names = ", ".join(field.name for field in fields(HandIn))
+        rows = self._rows(f"select {names} from hand_ins {where} order by number", values)
+        found = [HandIn(**dict(row)) for row in rows]
+        return [
+            hand_in if hand_in.is_late is None else replace(hand_in, is_late=bool(hand_in.is_late))
+            for hand_in in found
+        ]
+
+    def checks(self) -> dict[str, str]:
+        """Return by which checks each exercise is judged now: their hash."""
+        return {row["exercise"]: row["checks"] for row in self._rows("select * from checks")}
+
+    def put_off(
+        self, student: str, exercise: str, date: float | None, author: str, reason: str
+    ) -> None:
+        """Give a learner another date for an exercise; None for the course's own again."""
+        row = (student, exercise, date, author, reason, time.time())
+        with self._explained():
+            self.base.execute(
+                "insert into own_dates (student, exercise, date, author, reason, at) "
+                "values (?, ?, ?, ?, ?, ?)",
+                row,
+            )
+
+    def own_dates(self) -> dict[tuple[str, str], float]:
+        """Return the dates that count for single learners: (student, exercise) -> seconds."""
+        rows = self._rows("select student, exercise, date from own_dates order by number")
+        dates = {(row["student"], row["exercise"]): row["date"] for row in rows}
+        return {who: date for who, date in dates.items() if date is not None}
+
+    def last_numbers(self) -> dict[str, int]:
+        """Return the number of the last row of each table."""
+        with self._explained():
+            return {
+                table: self.base.execute(
+                    f"select coalesce(max(number), 0) from {table}"
+                ).fetchone()[0]
+                for table in NUMBERED
+            }
+
+    def set_right(self, written: dict[str, Attempt], before: Mapping[str, int]) -> int:
         """Undo what another program did to the file while a run was writing to it.
 
         Code that runs without walls can reach whatever its user can, this file included.
@@ -278,7 +301,7 @@ class Store:
         ----------
         written : dict of key to Attempt
             All that the run has written.
-        before : (int, int, int)
+        before : mapping of table to int
             What `last_numbers` said when it began.
 
         Returns
@@ -289,13 +312,17 @@ class Store:
         wrong = [key for key, attempt in written.items() if stored.get(key) != attempt]
         sql = "select key from attempts where number > ?"
         with self._explained():
-            foreign = [r[0] for r in self.base.execute(sql, before[:1]) if r[0] not in written]
+            rows = self.base.execute(sql, (before["attempts"],))
+            foreign = [row[0] for row in rows if row[0] not in written]
         with self._explained():
             for key in [*wrong, *foreign]:
                 self.base.execute("delete from attempts where key = ?", (key,))
             added = sum(
-                self.base.execute(f"delete from {table} where number > ?", (number,)).rowcount
-                for table, number in (("overrides", before[1]), ("returns", before[2]))
+                self.base.execute(
+                    f"delete from {table} where number > ?", (before[table],)
+                ).rowcount
+                for table in NUMBERED
+                if table != "attempts"
             )
         self.add(written[key] for key in wrong)
         return len(wrong) + len(foreign) + added
@@ -353,32 +380,17 @@ class Store:
             for row in self.base.execute(sql, values):  # noqa: UP028 - it would close the cursor
                 yield row
 
-    def learner(self, given: str, *, may_be_new: bool = False) -> str:
-        """Return the number or name by which the results know a learner, who may be called by both.
-
-        StoreError if there is none, unless it may be a new one, or if there is more than one of
-        that name; says who may be meant.
-        """
+    def learners(self) -> list[tuple[str, str]]:
+        """Return number and name of each learner who has a result, by name."""
         sql = "select distinct student, name from attempts order by name, student"
-        known: list[tuple[str, str]] = [tuple(row) for row in self._rows(sql)]
-        if any(given == student for student, _ in known):
-            return given
-        folded = given.casefold()
-        named = {student for student, name in known if name.casefold() == folded}
-        if len(named) == 1:
-            return named.pop()
-        if may_be_new and not named:
-            return given
-        near = [
-            f"{student} ({name})" if name != student else student
-            for student, name in known
-            if folded in student.casefold() or folded in name.casefold()
-        ]
-        hint = f"\n-> Did you mean: {', '.join(dict.fromkeys(near[:10]))}" if near else ""
-        many = f"There is more than one {given!r} in" if named else f"No results for {given!r} in"
-        raise StoreError(f"{many} {self.path.parent}.{hint}")
+        return [tuple(row) for row in self._rows(sql)]
 
-    def grades(self, policy: str = "best") -> list[Grade]:
+    def grades(
+        self,
+        policy: str = "best",
+        due: Mapping[str, Due] = MappingProxyType({}),
+        checks: Mapping[str, str] = MappingProxyType({}),
+    ) -> list[Grade]:
         """Return the grade of each student in each exercise, sorted by both.
 
         A file whose exercise was not known does not count once it has a row with its exercise; nor
@@ -386,13 +398,22 @@ class Store:
 
         Parameters
         ----------
-        policy : {"best", "last"}
+        policy : {"best", "last", "first"}
             Which of several attempts counts.
+        due : mapping of exercise to Due
+            The dates of the course.
+        checks : mapping of exercise to hash
+            Instead of those that count now.
         """
-        overrides = [self._read_override(row) for row in self._rows(_OVERRIDES)]
-        placed = {tuple(row) for row in self._rows(_PLACED, (file_hash(b""),))}
-        last = self.last_keys() if policy == "last" else {}
-        return grades_of(self.attempts(), overrides, self.places(), placed, last)
+        known = Evidence(
+            overrides=[self._read_override(row) for row in self._rows(_OVERRIDES)],
+            hand_ins=self.hand_ins(),
+            placed={tuple(row) for row in self._rows(_PLACED, (file_hash(b""),))},
+            checks={**self.checks(), **checks},
+            due=due,
+            own_dates=self.own_dates(),
+        )
+        return grades_of(self.attempts(), known, policy)
 
     def _read_override(self, row: sqlite3.Row) -> Override:
         with self._explained():
@@ -418,12 +439,18 @@ class Store:
         for name, value in theirs.items():
             self.fact(name, value)
         new = self.add(other.attempts())
-        sql = "select key, at from returns order by number"
-        known = {tuple(row) for row in self._rows(sql)}
-        back = [tuple(row) for row in other._rows(sql) if tuple(row) not in known]
-        self._add_returns(back)
-        known = {tuple(row) for row in self._rows(_OVERRIDES)}
-        for row in other._rows(_OVERRIDES):
-            if tuple(row) not in known:
-                self._override(tuple(row))
+        with self._explained(), self._together():
+            self._insert("hand_ins", [vars(found) for found in other.hand_ins()])
+            self.base.executemany(
+                "insert into checks values (:exercise, :checks, :at) on conflict (exercise) do "
+                "update set checks = excluded.checks, at = excluded.at "
+                "where excluded.at > checks.at",
+                [dict(row) for row in other._rows("select * from checks")],
+            )
+            for table in ("overrides", "own_dates"):
+                known = {tuple(row)[1:] for row in self._rows(f"select * from {table}")}
+                rows = [dict(row) for row in other._rows(f"select * from {table} order by number")]
+                for row in rows:
+                    del row["number"]
+                self._insert(table, [row for row in rows if tuple(row.values()) not in known])
         return new

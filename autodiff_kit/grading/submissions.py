@@ -8,6 +8,7 @@ so that it ends as a row of the results like any other. Read next: ``store.py``.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import inspect
 import re
 import time
@@ -84,7 +85,17 @@ def find(
             (top,) = tops.pop()
             own = "" if place.is_dir() else place.stem.casefold()  # class.zip with class/ in it
             names.around = top if top.casefold() in (*AROUND, own) else ""
-        labels = [names.label(file.path) for file in files]
+        times = {
+            PurePosixPath(f.path).parent: _time_in(f) for f in files if names.is_timestamp(f.path)
+        }
+        files = [f for f in files if not names.is_timestamp(f.path)]
+        labels = [
+            replace(
+                names.label(file.path),
+                handed_in=times.get(PurePosixPath(file.path).parent) or file.time,
+            )
+            for file in files
+        ]
         written: dict[str, set[str]] = {}
         for file, label in zip(files, labels, strict=True):
             written.setdefault(label.student, set()).add(names.written(file.path))
@@ -139,6 +150,16 @@ def _read(
             yield replace(label, suffix=file.suffix, problem=clean(str(problem), 300))
     if len(files) > MAX_FILES:
         yield replace(files[0][1], problem=f"More than {MAX_FILES} files: the others are not read.")
+
+
+def _time_in(file: File) -> float:
+    """Return the time that nbgrader wrote into a file, in seconds since 1970, or 0."""
+    try:
+        words = file.read()[:100].decode().split()
+        text, zone = " ".join(words[:2]), "".join(words[2:3]).replace("UTC", "+00:00")
+        return datetime.datetime.fromisoformat(text + zone).timestamp()
+    except (Unreadable, ValueError, OverflowError):
+        return 0.0
 
 
 def _identified(
