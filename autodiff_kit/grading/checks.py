@@ -12,7 +12,7 @@ import itertools
 import math
 import textwrap
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -113,12 +113,18 @@ class Check:
 
     def inputs(self, seed: int) -> list[Any]:
         """Return the example and the random cases of a seed: the same for the same seed."""
+        return [self.example, *self.draws(seed)]
+
+    def draws(self, seed: int) -> Iterator[Any]:
+        """Yield the random cases of a seed; each is made when it is asked for."""
         seed = self.first_seed(seed)
         rng = np.random.default_rng([seed, zlib.crc32(self.name.encode())])
-        if not self.kinds:
-            return [self.example, *(self.generate(rng) for _ in range(self.cases))]
-        order = rng.permutation(len(self.kinds))
-        return [self.example, *(self.generate(rng, self.kinds[i]) for i in order)]
+        if self.kinds:
+            for i in rng.permutation(len(self.kinds)):
+                yield self.generate(rng, self.kinds[i])
+        else:
+            for _ in range(self.cases):
+                yield self.generate(rng)
 
 
 def check(

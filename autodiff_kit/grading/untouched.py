@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,9 +77,9 @@ def untouched(*checks: Check, name: str, points: float, shown: str = "") -> Chec
 class _Untouched(Check):
     """A check whose inputs are those of other checks."""
 
-    def inputs(self, seed: int) -> list[Any]:
-        """Return the examples of the other checks, and then all their random cases."""
-        return [self.example, [check.inputs(seed)[1:] for check in self.needs]]
+    def draws(self, seed: int) -> Iterator[Any]:
+        """Yield one case: all random cases of the other checks."""
+        yield [list(check.draws(seed)) for check in self.needs]
 
 
 def _compare(checks: tuple[Check, ...], data: Any, value: Any, expected: Any) -> bool:

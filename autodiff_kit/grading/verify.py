@@ -14,12 +14,14 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from autodiff_kit.grading.answers import (
-    check_inputs,
+    Answer,
     is_right,
+    right_answer,
     right_answers,
     run_trusted,
 )
@@ -267,6 +269,33 @@ _NOTHING = (
 )
 
 
+class _Cases:
+    """A check's random cases, and the right answers to them; each is made when it is asked for.
+
+    Where the first guess is wrong, as most are, the other cases need not be drawn.
+    """
+
+    def __init__(self, exercise: Exercise, check: Check, seed: int) -> None:
+        self.exercise, self.check = exercise, check
+        self.draws = check.draws(seed)
+        self.made: list[tuple[Any, Answer]] = []
+
+    def right(self, number: int) -> Answer:
+        """Return the right answer to a case."""
+        while len(self.made) <= number:
+            data = next(self.draws)
+            self.made.append((data, right_answer(self.exercise, self.check, data)))
+        return self.made[number][1]
+
+    def are_passed_by(self, guess: Callable[[int], Answer]) -> bool:
+        """Tell whether a guess for each case, by its number, is right."""
+        for number in range(self.check.cases):
+            expected = self.right(number)
+            if not is_right(self.check, self.made[number][0], guess(number), expected):
+                return False
+        return True
+
+
 def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -> None:
     """Demand no points of any check for no work.
 
@@ -278,18 +307,18 @@ def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -
         example = right_answers(exercise, check, 0)[0]
         # Slow checks share what neighbours draw.
         draws = range(0, seeds, 20) if check.slow else range(seeds)
-        others = [example] * (1 + check.cases)
         lucky: dict[str, list[int]] = {
             "the answer to its example": [],
             "answers to other inputs": [],
         }
+        same_again = ([example] * check.cases).__getitem__
+        others: Callable[[int], Answer] = same_again
         for seed in draws:
-            inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
-            for what, guesses in zip(lucky, ([example] * len(right), others), strict=True):
-                cases = list(zip(inputs, guesses, right, strict=True))[1:]
-                if all(is_right(check, data, guess, expected) for data, guess, expected in cases):
-                    lucky[what].append(seed)
-            others = right
+            cases = _Cases(exercise, check, seed)
+            for hits, guess in zip(lucky.values(), (same_again, others), strict=True):
+                if cases.are_passed_by(guess):
+                    hits.append(seed)
+            others = cases.right
         for what, hits in lucky.items():
             if hits:
                 verdict.problems.append(
