@@ -18,6 +18,7 @@ ROOMS = {
     "optim": "optim: optimizers",
     "record": "record: watches the core",
     "site": "site: lessons in a browser tab",
+    "sphinxext": "sphinxext: Steppers in documentation",
     "static": "static: a trace, replayed",
     "subset": "subset: what of PyTorch is here",
     "utils": "utils: data, checkpoints",

@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "grading": CORE | {"face", "record", "grading"},
     "puzzles": CORE | {"face", "view", "lessons", "grading", "puzzles"},
     "site": CORE | {"face", "record", "lessons", "grading", "site"},
+    "sphinxext": {"face", "record", "sphinxext", "view"},
     "cli": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "site", "cli"},
     "face": CORE | {"nn", "optim", "utils", "static", "face"},
 }
@@ -51,6 +52,7 @@ OTHERS = {  # packages besides the standard library and ourselves
             "playwright",
         ),
     },
+    "sphinxext": {"docutils", "sphinx"},
     "cli": {"click", "rich", "jupyterlab", "jupyter_core"},
 }
 

@@ -206,6 +206,7 @@ MAKES_CODE = {
     "core.positions": "rules by position, as a namedtuple makes its methods",
     "core.specialise": "fast twins of functions, derived from their source",
     "ops.fast": "ops on the fast path, derived from ops/apply.py",
+    "sphinxext.running": "the author's",
     "static": "the program that a trace is",
     "widgets.batching": "the learner's",
     "widgets.beside": "the learner's",

@@ -21,7 +21,7 @@ from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.unfolded import OpenedPart, unfolded
 from autodiff_kit.view.viewer import script, static
 
-__all__ = ["to_html", "whole_page"]
+__all__ = ["encoded", "opening_step", "to_html", "whole_page"]
 
 ROOM = 160_000  # bytes for what can be opened: a page stays below 300 kB
 
@@ -107,12 +107,11 @@ def whole_page(title: str, body: str, *, style: str = "", code: str = "", look: 
 
 def _page(payload: Payload, parts: dict[str, OpenedPart], slides: bool) -> str:
     title = html.escape(payload.get("title") or "Computation graph")
-    inner = {key: [part.outer, _encoded(part.payload)] for key, part in parts.items()}
-    frames = payload["frames"]
-    is_explained = not slides and bool(frames) and frames[-1]["kind"] == "error"
-    body = f"""<main id="adk-stepper" data-step="{len(frames) - 1 if is_explained else 0}"></main>
+    inner = {key: [part.outer, encoded(part.payload)] for key, part in parts.items()}
+    step = 0 if slides else opening_step(payload)
+    body = f"""<main id="adk-stepper" data-step="{step}"></main>
 <noscript>{_still(payload, title)}</noscript>
-<script type="application/octet-stream" id="adk-payload">{_encoded(payload)}</script>
+<script type="application/octet-stream" id="adk-payload">{encoded(payload)}</script>
 <script type="application/json" id="adk-parts">{json.dumps(inner)}</script>"""
     code, style, look = script() + _START, "", ""
     if slides:
@@ -120,7 +119,14 @@ def _page(payload: Payload, parts: dict[str, OpenedPart], slides: bool) -> str:
     return whole_page(title, body, style=style, code=code, look=look)
 
 
-def _encoded(payload: Payload) -> str:
+def opening_step(payload: Payload) -> int:
+    """Return the step to begin with: the first one, or that which explains an error."""
+    frames = payload["frames"]
+    return len(frames) - 1 if frames and frames[-1]["kind"] == "error" else 0
+
+
+def encoded(payload: Payload) -> str:
+    """Return the steps as a page has them: packed, and in letters and digits."""
     return base64.b64encode(deflate(payload)).decode("ascii")
 
 
@@ -158,7 +164,7 @@ const parts = Object.entries(JSON.parse(element("parts").textContent));
 const opened = parts.map(([key, [outer, text]]) => [key, { outer, bytes: decoded(text) }]);
 const { step } = element("stepper").dataset;
 const bytes = decoded(element("payload").textContent);
-mount(element("stepper"), bytes, Object.fromEntries(opened), Number(step));
+mount(element("stepper"), bytes, Object.fromEntries(opened), { step: Number(step) });
 """
 
 _PAGE_STYLE = """

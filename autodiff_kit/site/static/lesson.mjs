@@ -149,6 +149,7 @@ element("close").addEventListener("click", () => element("told").close());
 const look = element("first");
 look.addEventListener("load", () => setTimeout(run, 50), { once: true });
 look.src = `looks/${lesson.look}`;
+look.focus(); // its keys work at once
 let isRunning = false;
 function run() {
   if (isRunning) return;

@@ -31,3 +31,7 @@ export function ownKeys(root, isOwn = () => false) {
     root.removeEventListener("keydown", keep);
   };
 }
+
+/** Whether a page has the keys, and nothing in it has them yet. In a frame it must not take them from what is around. */
+export const hasKeys = () =>
+  document.activeElement === document.body && (window.parent === window || document.hasFocus());

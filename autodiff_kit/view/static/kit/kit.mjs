@@ -15,7 +15,7 @@ import { findBar } from "./find_box.mjs";
 import { graphPane } from "./graph_pane.mjs";
 import { helpBox } from "./help_box.mjs";
 import { inspectorPane } from "./inspector_pane.mjs";
-import { ownKeys } from "./keys.mjs";
+import { hasKeys, ownKeys } from "./keys.mjs";
 import { STRIP } from "./overview.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { sourcePane } from "./source_pane.mjs";
@@ -95,7 +95,7 @@ function stepper(root, payload, host) {
     title.after(closeAll);
   }
   root.replaceChildren(head, crumbs.element, stage, help.panel);
-  help.greet(graph.element);
+  if (host.greets) help.greet(graph.element);
 
   function inspect() {
     const id = subject();
@@ -188,7 +188,7 @@ function stepper(root, payload, host) {
     select,
     hear: find.hear,
     /** Where a part lies that is about to be opened or folded; `keep` lets its boxes lie there in another drawing. */
-    placeOf: (key) => ({ key, at: graph.placeOf(boxesOf(payload, key)), isFocused: graph.svg.contains(document.activeElement) }),
+    placeOf: (key) => ({ key, at: graph.placeOf(boxesOf(payload, key)), isFocused: graph.svg.contains(root.getRootNode().activeElement) }),
     keep({ key, at, isFocused }) {
       const id = graph.keepPlace(at, boxesOf(payload, key));
       if (isFocused && id != null && visible(id)) graph.focus(id);
@@ -233,7 +233,7 @@ function render({ model, el }) {
   };
   async function load() {
     const mine = (asked += 1);
-    const hadFocus = view && root.contains(document.activeElement);
+    const hadFocus = view && root.contains(root.getRootNode().activeElement); // of a shadow root, too
     isOld = true;
     const bytes = model.get("payload");
     let payload;
@@ -260,7 +260,7 @@ function render({ model, el }) {
         place = key ? view.placeOf(key) : null;
         turn(request, payload);
       });
-      view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask, fold });
+      view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask, fold, greets: model.get("greets") !== false });
       view.show(model.get("step"));
       view.select(model.get("selected"));
       const isInGraph = place && view.keep(place);
@@ -294,11 +294,11 @@ function render({ model, el }) {
 
 /**
  * The same without Jupyter: `bytes` as in the trait, state in a plain object. `parts` holds, by the key of a part,
- * the drawing in which it is open, and the part around it (view/unfolded.py). It opens at `step`. Used by view/page.py.
+ * the drawing in which it is open, and the part around it (view/unfolded.py). It opens at `step`. `alone` says that
+ * nothing else is there for the keys, `greets` that it may show a hint. Used by view/page.py and view/embed.py.
  */
-export function mount(el, bytes, parts, step = 0) {
-  const alone = document.activeElement === document.body; // then its keys work at once
-  const state = { payload: bytes, step, selected: "", alone };
+export function mount(el, bytes, parts, { step = 0, alone = hasKeys(), greets = true } = {}) {
+  const state = { payload: bytes, step, selected: "", alone, greets };
   const listeners = {};
   const model = {
     get: (name) => state[name],

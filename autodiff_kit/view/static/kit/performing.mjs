@@ -6,7 +6,7 @@
 import { make, showNew } from "./dom.mjs";
 import { divider } from "./divider.mjs";
 import { graphPane } from "./graph_pane.mjs";
-import { ownKeys } from "./keys.mjs";
+import { hasKeys, ownKeys } from "./keys.mjs";
 import { markLayer } from "./marks.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { questionPane } from "./question.mjs";
@@ -416,7 +416,7 @@ function render({ model, el }) {
 
 /** The same without Jupyter: state in a plain object. Used by view/perform/page.py. */
 export function mount(el, bytes, level) {
-  const alone = document.activeElement === document.body; // then its keys work at once
+  const alone = hasKeys(); // then they work at once
   const state = { payload: bytes, level, log: [], result: {}, note: "", _is_new: false, alone };
   const listeners = {};
   const model = {
