@@ -12,6 +12,7 @@ CORE = {"core", "errors", "files", "late", "lazy"}
 MAY_IMPORT = {
     "errors": {"errors"},
     "files": {"files"},
+    "html_page": {"html_page"},
     "late": {"late"},
     "lazy": {"lazy"},
     "core": CORE,
@@ -21,10 +22,10 @@ MAY_IMPORT = {
     "static": CORE | {"static", "face"},
     "subset": CORE | {"subset", "nn", "optim", "utils", "face"},
     "record": CORE | {"record", "face"},
-    "view": {"errors", "files", "record", "view"},
+    "view": {"errors", "files", "html_page", "record", "view"},
     "widgets": CORE | {"face", "record", "static", "view", "widgets"},
     "lessons": CORE | {"face", "nn", "record", "view", "widgets", "lessons"},
-    "grading": CORE | {"face", "record", "grading"},
+    "grading": CORE | {"face", "html_page", "record", "grading"},
     "puzzles": CORE | {"face", "view", "lessons", "grading", "puzzles"},
     "site": CORE | {"face", "record", "lessons", "grading", "site"},
     "sphinxext": {"face", "record", "sphinxext", "view"},
@@ -35,6 +36,7 @@ FACE_MAY_LOAD_LATER = {"record", "view", "widgets", "grading"}
 JUPYTER = {"IPython", "anywidget", "ipywidgets", "matplotlib", "numpy", "traitlets"}
 OTHERS = {  # packages besides the standard library and ourselves
     "errors": set[str](),
+    "html_page": set[str](),
     "late": set[str](),
     "lazy": set[str](),
     "view": {"contourpy", "numpy"},

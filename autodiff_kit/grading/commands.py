@@ -28,6 +28,7 @@ from autodiff_kit.grading.command_options import (
 )
 from autodiff_kit.grading.due import in_words
 from autodiff_kit.grading.extend_command import extend
+from autodiff_kit.grading.feedback_command import comment, feedback
 from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.puzzle_making import packed
@@ -415,15 +416,6 @@ def _mend(findings: list[sandbox.Finding]) -> str:
 
 
 COMMANDS = [
-    grade,
-    regrade,
-    show,
-    override,
-    extend,
-    export_,
-    merge,
-    new_exercise,
-    build,
-    verify_,
-    *LEARNER,
+    *(grade, regrade, show, override, extend, comment, feedback, export_, merge),
+    *(new_exercise, build, verify_, *LEARNER),
 ]

@@ -6,13 +6,11 @@ one), and how a file is kept so that nothing is half written. Read next: ``store
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
+from autodiff_kit.files import written_whole
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.results import file_hash, work_of
 
@@ -74,15 +72,8 @@ def keep(results: Path, data: bytes) -> None:
     if place.exists():
         return
     place.parent.mkdir(parents=True, exist_ok=True)
-    handle, draft = tempfile.mkstemp(dir=place.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(zlib.compress(data, 1))
-        os.replace(draft, place)  # whole, or not there
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
+    with written_whole(place) as file:
+        file.write(zlib.compress(data, 1))
 
 
 def kept(results: Path, work: str) -> bytes | None:

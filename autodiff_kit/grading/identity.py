@@ -7,6 +7,7 @@ are kept apart. Read next: ``submissions.py``.
 
 from __future__ import annotations
 
+import enum
 import hashlib
 import os
 import re
@@ -17,7 +18,7 @@ from pathlib import PurePosixPath
 
 from autodiff_kit.grading.calls import clean
 
-__all__ = ["Names", "Submission", "readable", "told_apart"]
+__all__ = ["Names", "Platform", "Submission", "platform_of", "readable", "told_apart"]
 
 # Moodle writes no underscore into its part of a name but the two around the number, and Canvas
 # no number between two of them: the first that fits is the platform's own.
@@ -158,6 +159,27 @@ class Names:
 
 def _canvas(file: str) -> re.Match[str] | None:
     return _CANVAS_UNNAMED.fullmatch(file) or _CANVAS.fullmatch(file)
+
+
+class Platform(enum.Enum):
+    """Who gave out a file."""
+
+    MOODLE = enum.auto()
+    CANVAS = enum.auto()
+    OTHER = enum.auto()
+
+
+def platform_of(origin: str) -> tuple[Platform, str]:
+    """Return which platform a file came from, and the part of its path that says so."""
+    parts = PurePosixPath(origin).parts
+    for part in parts:
+        if _MOODLE.fullmatch(part):
+            return Platform.MOODLE, part
+    # Canvas makes no folders: only a class's folder may be around its files.
+    for part in parts[:2]:
+        if _canvas(part):
+            return Platform.CANVAS, part
+    return Platform.OTHER, ""
 
 
 def told_apart(label: Submission, written: str) -> Submission:

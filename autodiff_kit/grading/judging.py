@@ -27,6 +27,7 @@ from autodiff_kit.grading import usage, wire
 from autodiff_kit.grading.calls import LINES, Call, Limits, Reply, Runner, Work, clean
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
+from autodiff_kit.grading.feedback import picture_of
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.messages import Fields
@@ -49,6 +50,7 @@ TRIES = 3  # for a submission that the machine failed
 JUDGING = 20.0  # seconds for comparing and explaining the answers of one try
 MEMORY = 2 * 2**30  # bytes beyond what the judge has at its start
 MAX_ROW = 2**22  # bytes
+MAX_PICTURE = 2**15  # characters: an answer of a thousand nodes is not drawn
 
 
 class _Heard(TypedDict, total=False):
@@ -122,10 +124,7 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
         if "fault" in states:
             time.sleep(0.1 * tries)
     assert result is not None
-    marks = tuple(
-        Mark(row.step, row.points, row.max, row.status, row.message, _text(exercise, row))
-        for row in result.rows
-    )
+    marks = tuple(_mark(exercise, result, row) for row in result.rows)
     is_fault = any(mark.status == "fault" for mark in marks)
     return dataclasses.replace(
         attempt,
@@ -133,6 +132,15 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
         marks=marks,
         tries=tries,
         seconds=round(time.monotonic() - start, 4),
+    )
+
+
+def _mark(exercise: Exercise, result: Result, row: Row) -> Mark:
+    picture = picture_of(exercise, result, row)
+    return Mark(
+        *(row.step, row.points, row.max, row.status, row.message, _text(exercise, row)),
+        failures=" ".join(row.failed),
+        picture=picture if len(picture) <= MAX_PICTURE else "",
     )
 
 

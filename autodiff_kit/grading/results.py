@@ -18,7 +18,7 @@ from typing import TypeVar
 from autodiff_kit.grading.messages import Fields
 
 __all__ = [
-    *("Attempt", "Grade", "Mark", "Override", "attempt_of", "override_of"),
+    *("Attempt", "Comment", "Grade", "Mark", "Override", "attempt_of", "override_of"),
     *("EXCUSED", "NO_FILE", "file_hash", "folder_hash", "key_of"),
     "late_in_words",
     *("without_file", "without_superseded", "work_of"),
@@ -41,6 +41,10 @@ class Mark:
     status: str
     message: str = ""
     text: str = ""
+    failures: str = ""
+    """Names of the checks that took points, parted by a space."""
+    picture: str = ""
+    """What a check draws of its example, as HTML, or ``""``."""
 
 
 class _Marked:
@@ -122,6 +126,20 @@ class Grade(_Marked):
         if self.max and any(mark.status == EXCUSED for mark in self.marks):
             return round(self.points * total / self.max, 2)
         return self.points
+
+
+@dataclass(frozen=True)
+class Comment:
+    """What a teacher says to a learner of a step or an exercise; no text takes it back."""
+
+    student: str
+    exercise: str
+    step: str
+    """``""`` for the whole exercise."""
+    text: str
+    author: str
+    at: float
+    """Seconds since 1970."""
 
 
 @dataclass(frozen=True)

@@ -7,30 +7,29 @@ next: ``engine_local.py``, the one that writes.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import secrets
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from autodiff_kit.grading.database import Database, StoreError
 from autodiff_kit.grading.due import Due
 from autodiff_kit.grading.grades import Evidence, grades_of
 from autodiff_kit.grading.hand_ins import HandIn
-from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.results import (
     Attempt,
+    Comment,
     Grade,
     Override,
     attempt_of,
     file_hash,
     override_of,
 )
-from autodiff_kit.grading.tables import NUMBERED, prepare
+from autodiff_kit.grading.tables import NUMBERED
 
 __all__ = ["Store", "StoreError"]
 
@@ -43,90 +42,12 @@ _OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn, exc
 _OVERRIDES = f"select {_OVERRIDE} from overrides order by number"
 
 
-class StoreError(Exception):
-    """Results that cannot be read or written; says what to do."""
-
-
-class Store:
-    """The results of a class, in one SQLite file.
-
-    Parameters
-    ----------
-    path : Path
-        Made if it is not there.
-
-    Raises
-    ------
-    StoreError
-        If it cannot be opened or is no file of results.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self.base = sqlite3.connect(path, timeout=30, isolation_level=None)
-        except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"Cannot use {path} for results: {error}") from error
-        try:
-            with self._explained():
-                self.base.row_factory = sqlite3.Row
-                # Before anything is written: what is damaged stays as it is.
-                (state,) = self.base.execute("pragma quick_check(1)").fetchone()
-                if state != "ok":
-                    raise sqlite3.DatabaseError(state)
-                self.base.execute("pragma journal_mode = wal")
-                self.base.execute("pragma synchronous = normal")
-                prepare(self.base)
-        except StoreError:
-            self.close()
-            raise
-
-    @contextlib.contextmanager
-    def _explained(self) -> Iterator[None]:
-        """Turn what SQLite says about a damaged file, or one in use, into words that help."""
-        try:
-            yield
-        except (sqlite3.Error, OSError, ValueError, TypeError, LookupError) as error:
-            if self.base.in_transaction:
-                self.base.rollback()
-            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
-                raise StoreError(
-                    f"{self.path} is in use by another program, which holds on to it.\n"
-                    "-> Wait until that has ended, then run the same command again."
-                ) from error
-            shown = " ".join(str(error).split())[:200]
-            raise StoreError(
-                f"Cannot use {self.path} for results: it is damaged, or none ({shown}).\n"
-                "Nothing in it was changed.\n"
-                "-> Take it from your backup. Or keep a copy, and let SQLite's own program save "
-                f"what can be read:\n     sqlite3 {self.path.name} .recover | sqlite3 new.sqlite\n"
-                "   Or grade into a new folder (--out), with the same --seed for the same inputs"
-                f"{self._seed_in_words()}."
-            ) from error
-
-    def _seed_in_words(self) -> str:
-        try:
-            row = self.base.execute("select value from facts where name = 'seed'").fetchone()
-            return f": {int(row[0])}"
-        except (sqlite3.Error, ValueError, TypeError):
-            return ""
-
-    def close(self) -> None:
-        """Close the file."""
-        self.base.close()
-
-    def __enter__(self) -> Store:
-        """Return itself."""
-        return self
-
-    def __exit__(self, *ignored: object) -> None:
-        """Close the file."""
-        self.close()
+class Store(Database):
+    """The results of a class, in one SQLite file; parameters and errors as for `Database`."""
 
     def fact(self, name: str, value: str) -> str:
         """Return a fact about these results; the first value that was given stays."""
-        with self._explained():
+        with self.explained():
             self.base.execute("insert or ignore into facts values (?, ?)", (name, value))
             row = self.base.execute("select value from facts where name = ?", (name,)).fetchone()
             return str(row[0])
@@ -145,7 +66,7 @@ class Store:
             If these results have another one already.
         """
         seed_text = self.fact("seed", str(secrets.randbits(128) if seed is None else seed))
-        with self._explained():
+        with self.explained():
             number = int(seed_text)
         if seed not in (None, number):
             raise StoreError(
@@ -158,7 +79,7 @@ class Store:
     def keys(self) -> set[str]:
         """Return the keys of all submissions that have their result."""
         sql = "select key from attempts where status != 'fault'"
-        with self._explained():
+        with self.explained():
             return {row[0] for row in self.base.execute(sql)}
 
     def add(self, attempts: Iterable[Attempt]) -> int:
@@ -169,15 +90,8 @@ class Store:
         StoreError
             If the disk is full or gone: what was written before stays.
         """
-        with self._explained():
+        with self.explained():
             return self._add(attempts)
-
-    @contextlib.contextmanager
-    def _together(self) -> Iterator[None]:
-        """Write all of it, or nothing."""
-        self.base.execute("begin immediate")
-        yield
-        self.base.execute("commit")
 
     def _add(self, attempts: Iterable[Attempt]) -> int:
         new = 0
@@ -233,27 +147,19 @@ class Store:
                 found = replace(found, handed_in=now + 1e-6 * place)
             works[found.work] = max(found.handed_in, works.get(found.work, 0.0))
             rows.append(vars(found))
-        with self._explained(), self._together():
-            self._insert("hand_ins", rows)
+        with self.explained(), self.together():
+            self.insert("hand_ins", rows)
             self.base.executemany(
                 "insert into checks values (?, ?, ?) on conflict (exercise) do update "
                 "set checks = excluded.checks, at = excluded.at",
                 [(exercise, digest, now) for exercise, digest in checks.items()],
             )
 
-    def _insert(self, table: str, rows: Sequence[Fields]) -> None:
-        """Insert rows where there are no equal ones yet."""
-        for row in rows:
-            places = ", ".join(f":{name}" for name in row)
-            self.base.execute(
-                f"insert or ignore into {table} ({', '.join(row)}) values ({places})", row
-            )
-
     def hand_ins(self, student: str | None = None) -> list[HandIn]:
         """Return all that was handed in, or what one learner has, in the order it was found."""
         where, values = ("where student = ?", (student,)) if student is not None else ("", ())
         names = ", ".join(field.name for field in fields(HandIn))
-        rows = self._rows(f"select {names} from hand_ins {where} order by number", values)
+        rows = self.rows(f"select {names} from hand_ins {where} order by number", values)
         found = [HandIn(**dict(row)) for row in rows]
         return [
             hand_in if hand_in.is_late is None else replace(hand_in, is_late=bool(hand_in.is_late))
@@ -262,14 +168,14 @@ class Store:
 
     def checks(self) -> dict[str, str]:
         """Return by which checks each exercise is judged now: their hash."""
-        return {row["exercise"]: row["checks"] for row in self._rows("select * from checks")}
+        return {row["exercise"]: row["checks"] for row in self.rows("select * from checks")}
 
     def put_off(
         self, student: str, exercise: str, date: float | None, author: str, reason: str
     ) -> None:
         """Give a learner another date for an exercise; None for the course's own again."""
         row = (student, exercise, date, author, reason, time.time())
-        with self._explained():
+        with self.explained():
             self.base.execute(
                 "insert into own_dates (student, exercise, date, author, reason, at) "
                 "values (?, ?, ?, ?, ?, ?)",
@@ -278,13 +184,30 @@ class Store:
 
     def own_dates(self) -> dict[tuple[str, str], float]:
         """Return the dates that count for single learners: (student, exercise) -> seconds."""
-        rows = self._rows("select student, exercise, date from own_dates order by number")
+        rows = self.rows("select student, exercise, date from own_dates order by number")
         dates = {(row["student"], row["exercise"]): row["date"] for row in rows}
         return {who: date for who, date in dates.items() if date is not None}
 
+    def comment(self, comment: Comment) -> None:
+        """Add what a teacher says to a learner, in place of what was said there before."""
+        with self.explained():
+            self.insert("comments", [vars(comment)])
+
+    def comments(self) -> dict[tuple[str, str], dict[str, Comment]]:
+        """Return what is said now: (student, exercise) -> step -> Comment."""
+        names = ", ".join(field.name for field in fields(Comment))
+        said: dict[tuple[str, str], dict[str, Comment]] = {}
+        for row in self.rows(f"select {names} from comments order by number"):
+            comment = Comment(**dict(row))
+            by_step = said.setdefault((comment.student, comment.exercise), {})
+            by_step.pop(comment.step, None)
+            if comment.text:
+                by_step[comment.step] = comment
+        return said
+
     def last_numbers(self) -> dict[str, int]:
         """Return the number of the last row of each table."""
-        with self._explained():
+        with self.explained():
             return {
                 table: self.base.execute(
                     f"select coalesce(max(number), 0) from {table}"
@@ -311,10 +234,10 @@ class Store:
         stored = {attempt.key: attempt for attempt in self.attempts()}
         wrong = [key for key, attempt in written.items() if stored.get(key) != attempt]
         sql = "select key from attempts where number > ?"
-        with self._explained():
+        with self.explained():
             rows = self.base.execute(sql, (before["attempts"],))
             foreign = [row[0] for row in rows if row[0] not in written]
-        with self._explained():
+        with self.explained():
             for key in [*wrong, *foreign]:
                 self.base.execute("delete from attempts where key = ?", (key,))
             added = sum(
@@ -329,7 +252,7 @@ class Store:
 
     def forget(self, keys: Iterable[str]) -> None:
         """Remove attempts: only for a run that turned out to be worth nothing."""
-        with self._explained():
+        with self.explained():
             self.base.executemany("delete from attempts where key = ?", [(key,) for key in keys])
 
     def override(
@@ -354,36 +277,31 @@ class Store:
 
     def _override(self, row: tuple[Any, ...]) -> None:
         places = ", ".join("?" * len(row))
-        with self._explained():
+        with self.explained():
             self.base.execute(f"insert into overrides ({_OVERRIDE}) values ({places})", row)
 
     def overrides(self, student: str) -> list[Override]:
         """Return all overrides for a student, the oldest first."""
-        rows = self._rows(_OVERRIDES)
+        rows = self.rows(_OVERRIDES)
         return [self._read_override(row) for row in rows if row["student"] == student]
 
     def attempts(self, student: str | None = None) -> Iterator[Attempt]:
         """Yield all attempts, or those of one student, in the order in which they were added."""
         where, values = ("where student = ?", (student,)) if student is not None else ("", ())
         sql = f"select * from attempts {where} order by student, exercise, number"
-        rows = self._rows(sql, values)
+        rows = self.rows(sql, values)
         while True:
-            with self._explained():
+            with self.explained():
                 row = next(rows, None)
                 if row is None:
                     return
                 attempt = attempt_of(dict(row))
             yield attempt
 
-    def _rows(self, sql: str, values: tuple[Any, ...] = ()) -> Iterator[sqlite3.Row]:
-        with self._explained():
-            for row in self.base.execute(sql, values):  # noqa: UP028 - it would close the cursor
-                yield row
-
     def learners(self) -> list[tuple[str, str]]:
         """Return number and name of each learner who has a result, by name."""
         sql = "select distinct student, name from attempts order by name, student"
-        return [tuple(row) for row in self._rows(sql)]
+        return [tuple(row) for row in self.rows(sql)]
 
     def grades(
         self,
@@ -406,9 +324,9 @@ class Store:
             Instead of those that count now.
         """
         known = Evidence(
-            overrides=[self._read_override(row) for row in self._rows(_OVERRIDES)],
+            overrides=[self._read_override(row) for row in self.rows(_OVERRIDES)],
             hand_ins=self.hand_ins(),
-            placed={tuple(row) for row in self._rows(_PLACED, (file_hash(b""),))},
+            placed={tuple(row) for row in self.rows(_PLACED, (file_hash(b""),))},
             checks={**self.checks(), **checks},
             due=due,
             own_dates=self.own_dates(),
@@ -416,7 +334,7 @@ class Store:
         return grades_of(self.attempts(), known, policy)
 
     def _read_override(self, row: sqlite3.Row) -> Override:
-        with self._explained():
+        with self.explained():
             return override_of(dict(row))
 
     def merge(self, other: Store) -> int:
@@ -428,7 +346,7 @@ class Store:
             If the two were graded from different seeds.
         """
         ours, theirs = (
-            dict(tuple(row) for row in s._rows("select name, value from facts"))
+            dict(tuple(row) for row in s.rows("select name, value from facts"))
             for s in (self, other)
         )
         if "seed" in ours and "seed" in theirs and ours["seed"] != theirs["seed"]:
@@ -439,18 +357,18 @@ class Store:
         for name, value in theirs.items():
             self.fact(name, value)
         new = self.add(other.attempts())
-        with self._explained(), self._together():
-            self._insert("hand_ins", [vars(found) for found in other.hand_ins()])
+        with self.explained(), self.together():
+            self.insert("hand_ins", [vars(found) for found in other.hand_ins()])
             self.base.executemany(
                 "insert into checks values (:exercise, :checks, :at) on conflict (exercise) do "
                 "update set checks = excluded.checks, at = excluded.at "
                 "where excluded.at > checks.at",
-                [dict(row) for row in other._rows("select * from checks")],
+                [dict(row) for row in other.rows("select * from checks")],
             )
-            for table in ("overrides", "own_dates"):
-                known = {tuple(row)[1:] for row in self._rows(f"select * from {table}")}
-                rows = [dict(row) for row in other._rows(f"select * from {table} order by number")]
+            for table in ("overrides", "own_dates", "comments"):
+                known = {tuple(row)[1:] for row in self.rows(f"select * from {table}")}
+                rows = [dict(row) for row in other.rows(f"select * from {table} order by number")]
                 for row in rows:
                     del row["number"]
-                self._insert(table, [row for row in rows if tuple(row.values()) not in known])
+                self.insert(table, [row for row in rows if tuple(row.values()) not in known])
         return new

@@ -43,6 +43,11 @@ create table if not exists own_dates (
     student text not null, exercise text not null, date real,
     author text not null, reason text not null, at real not null
 );
+create table if not exists comments (
+    number integer primary key autoincrement,
+    student text not null, exercise text not null, step text not null, text text not null,
+    author text not null, at real not null
+);
 create index if not exists by_student on attempts (student, exercise);
 """
 # Columns that files of older versions do not have.
@@ -62,7 +67,7 @@ from (
     select attempts.*, after, returns.number from returns join attempts using (key)
 ) order by place, again
 """
-NUMBERED = ("attempts", "overrides", "hand_ins", "own_dates")
+NUMBERED = ("attempts", "overrides", "hand_ins", "own_dates", "comments")
 
 
 def prepare(base: sqlite3.Connection) -> None:

@@ -8,14 +8,13 @@ fetch anything or to run any other script. Read next: ``static/kit/steps.mjs``.
 from __future__ import annotations
 
 import base64
-import hashlib
 import html
 import json
 import os
-import re
 from pathlib import Path
 
 from autodiff_kit.files import written_whole
+from autodiff_kit.html_page import html_page
 from autodiff_kit.view.payload import Payload, deflate
 from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.unfolded import OpenedPart, unfolded
@@ -82,27 +81,8 @@ def whole_page(title: str, body: str, *, style: str = "", code: str = "", look: 
         A class of the page's own, for its CSS.
     """
     style = static("kit.css") * bool(code) + _PAGE_STYLE + style
-    scripts = f"script-src '{_digest(code)}'; " if code else ""
-    styles = _digest(style) if code else "unsafe-inline"
-    policy = (
-        f"default-src 'none'; {scripts}style-src '{styles}'; base-uri 'none'; form-action 'none'"
-    )
-    module = f'<script type="module">{code}</script>\n' * bool(code)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="generator" content="autodiff_kit">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body class="{f"adk-page {look}".strip()}">
-{body}
-{module}</body>
-</html>
-"""
+    look = f"adk-page {look}".strip()
+    return html_page(title, body, style=style, code=code, look=look, is_strict=bool(code))
 
 
 def _page(payload: Payload, parts: dict[str, OpenedPart], slides: bool) -> str:
@@ -148,13 +128,6 @@ def _still(payload: Payload, title: str) -> str:
 {steps}
 </ol>
 </div>"""
-
-
-def _digest(text: str) -> str:
-    """Return the name by which a content security policy allows exactly this script or style."""
-    if re.search("</(script|style)", text, re.IGNORECASE):
-        raise ValueError("the viewer and its looks are put inside HTML and must not close its tags")
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
 _START = """
