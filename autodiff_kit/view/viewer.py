@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-__all__ = ["joined", "performing_script", "script", "static"]
+__all__ = ["joined", "lab_script", "performing_script", "script", "static"]
 
 
 def static(name: str) -> str:
@@ -33,6 +33,24 @@ _PERFORMING = (  # of the lab in which the learner performs
 def performing_script() -> str:
     """Return the viewer of "Be the engine" as one ES module that imports nothing."""
     return joined(*(static(f"kit/{name}.mjs") for name in _PERFORMING))
+
+
+def lab_script(*, stepper: bool = False) -> str:
+    """Return a lab's card as one ES module that imports nothing; with the Stepper in it or without.
+
+    Picture and Stepper are whole viewers of their own, each in a scope of its own.
+    """
+    board = _enclosed("board", joined(static("kit/keys.mjs"), static("canvas.js")))
+    viewer = _enclosed("viewer", script()) if stepper else "const viewer = null;"
+    names = ("kit/keys.mjs", "kit/dom.mjs", "labs/controls.mjs", "labs/lab.mjs")
+    return "\n".join([board, viewer, joined(*map(static, names))])
+
+
+def _enclosed(name: str, module: str) -> str:
+    """Return a constant that is what a module exports by default, with all else of it inside."""
+    inner = re.sub(r"^export (?!default)", "", module, flags=re.MULTILINE)
+    inner = re.sub(r"^export default", "return", inner, flags=re.MULTILINE)
+    return f"const {name} = (() => {{\n{inner}\n}})();"
 
 
 def script() -> str:

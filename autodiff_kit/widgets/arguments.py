@@ -21,7 +21,6 @@ from functools import partial
 from tokenize import TokenError
 from typing import Any, TypeVar
 
-import ipywidgets
 import numpy as np
 
 from autodiff_kit.core.mode import local
@@ -36,6 +35,7 @@ from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.words import spoken
 from autodiff_kit.widgets.calls import called, is_readable
+from autodiff_kit.widgets.controls import Choice, Control, Slider, Switch, Text
 from autodiff_kit.widgets.distrust import contents
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
@@ -83,7 +83,7 @@ class Arguments:
 
     Attributes
     ----------
-    controls : dict from str to Widget
+    controls : dict from str to Control
         One for each argument that can be changed.
 
     Raises
@@ -151,7 +151,7 @@ class Arguments:
         self._used: set[str] = set()  # of those, what has been used as a tensor
         self._plain: set[str] = set()  # and what is a float in the present run
         self._watch: _Uses | None = None
-        self.controls: dict[str, ipywidgets.Widget] = {}
+        self.controls: dict[str, Control] = {}
         self._tensors: list[str] = []
         self._order = list(parameters)
         for argument, parameter in parameters.items():
@@ -187,7 +187,7 @@ class Arguments:
             self._plain, self._floats = self._floats, set()
 
     def _add(self, name: str, value: Any, hint: Any, is_example: bool) -> None:
-        control: ipywidgets.Widget | None = None
+        control: Control | None = None
         make: Callable[[Any], Any] = lambda chosen: chosen  # noqa: E731 - the commonest of three
         # A list by default is what the function computes with, unless it is annotated otherwise.
         is_own = type(value) is list and not is_example and hint is MISSING
@@ -196,22 +196,22 @@ class Arguments:
             items = [item for _, item in choices]
             if all(type(item) in _PLAIN or isinstance(item, Enum) for item in items):
                 first = value if value in items else items[0]
-                control = ipywidgets.Dropdown(options=choices, value=first)
+                control = Choice(choices, first)
             else:  # such as tensors, which cannot be told apart by ==
                 labels = [(label, number) for number, (label, _) in enumerate(choices)]
-                control = ipywidgets.Dropdown(options=labels, value=0)
+                control = Choice(labels, 0)
                 make = lambda number: fresh(items[number])  # noqa: E731
             if all(isinstance(item, Tensor) for item in items):
                 self._tensors.append(name)
         elif type(value) is bool:
-            control = ipywidgets.Checkbox(value, indent=False)
+            control = Switch(value)
         elif type(value) is int:
             low, high = min(value, 0), max(value, 0)
-            control = ipywidgets.IntSlider(value, min(2 * low, low), max(2 * high, 8))
+            control = Slider(value, min(2 * low, low), max(2 * high, 8))
         elif isinstance(value, range) and value:
-            control = ipywidgets.IntSlider(value[0], value[0], value[-1], value.step)
+            control = Slider(value[0], value[0], value[-1], value.step)
         elif type(value) is str:
-            control = ipywidgets.Text(value, continuous_update=False)
+            control = Text(value)
         elif isinstance(value, Tensor):
             self._tensors.append(name)
             if value.numel() == 1 and not value.dtype.is_complex and math.isfinite(value.item()):
@@ -220,10 +220,9 @@ class Arguments:
             self._fixed[name] = value
             return
         control.description = name
-        control.style.description_width = "initial"
         self.controls[name], self._made[name] = control, make
 
-    def beside(self, controls: Mapping[str, ipywidgets.Widget]) -> dict[str, ipywidgets.Widget]:
+    def beside(self, controls: Mapping[str, Control]) -> dict[str, Control]:
         """Return the controls of the arguments, and after them a lab's own.
 
         Raises

@@ -13,7 +13,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-import ipywidgets
+import traitlets
 
 import autodiff_kit as torch
 from autodiff_kit.free_form import Namespace
@@ -23,6 +23,7 @@ from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.batching import Gradient, Way, batching_plot, words_of
 from autodiff_kit.view.memory import timeline
 from autodiff_kit.widgets import sequences
+from autodiff_kit.widgets.controls import Choice, Text
 from autodiff_kit.widgets.distrust import examined
 from autodiff_kit.widgets.measuring import seconds_or_why
 from autodiff_kit.widgets.plotted import Plotted
@@ -35,7 +36,7 @@ from autodiff_kit.widgets.running import (
     with_article,
 )
 from autodiff_kit.widgets.sequences import Step
-from autodiff_kit.widgets.stepper import Stepper
+from autodiff_kit.widgets.stepper_lab import InnerStepper, StepperLab
 
 __all__ = ["Batching"]
 
@@ -53,7 +54,7 @@ MASKS: dict[
 }
 
 
-class Batching(Plotted):
+class Batching(StepperLab, Plotted):
     """Process sequences of different length in three ways, and compare them.
 
     *One by one*: each sequence by itself, with a graph of its own length. *Padded*: all together,
@@ -75,7 +76,7 @@ class Batching(Plotted):
     ----------
     ways : list of Way
         The figures behind the picture.
-    times : HTML
+    note : str
         How long each of them took here and now; no part of the still picture.
 
     Examples
@@ -84,6 +85,8 @@ class Batching(Plotted):
     >>> [(way.cells, way.padding, way.agrees(lab.ways[0])) for way in lab.ways]
     [(6, 0, True), (9, 3, True), (6, 0, True)]
     """
+
+    _has_note = traitlets.Bool(True).tag(sync=True)
 
     def __init__(
         self,
@@ -108,13 +111,12 @@ class Batching(Plotted):
         self._step = _ways()["small_network"](features, hidden) if step is None else step
         self._sizes = features, hidden
         self.ways: list[Way] = []
-        self.times = ipywidgets.HTML()
         words = ", ".join(map(str, lengths))
         controls = {
-            "lengths": ipywidgets.Text(words, description="lengths", continuous_update=False),
-            "mask": ipywidgets.Dropdown(options=list(MASKS), description="mask"),
+            "lengths": Text(words),
+            "mask": Choice(list(MASKS)),
         }
-        super().__init__(controls, extra=[self.times])
+        super().__init__(controls)
         self.hear(self.canvas, "picked", lambda _: self._pick())
 
     def draw(self) -> None:
@@ -157,21 +159,20 @@ class Batching(Plotted):
         self._pick()
 
     def _show_times(self, seconds: list[float], why: str) -> None:
-        self.times.value = why
+        self.note = why
         if why:
             return
         times = ", ".join(
             f"{way.name}: {1000 * s:.2f} ms" for way, s in zip(self.ways, seconds, strict=True)
         )
-        self.times.value = f"Forward and backward, on this computer, just now: {times}."
+        self.note = f"Forward and backward, on this computer, just now: {times}."
 
     def _pick(self) -> None:
         """Show the graph of the sequence that is picked, in a Stepper below."""
         picked = self.canvas.picked.removeprefix("row-")
         number = int(picked) if picked.isdigit() else -1
-        others = [child for child in self.children if not isinstance(child, Stepper)]
         if not 0 <= number < len(self._data.lengths):
-            self.set_trait("children", others)
+            self.hold(None)
             return
         steps = self._data.lengths[number]
         title = f"Sequence {number + 1}: {steps} step{'s' * (steps != 1)}"
@@ -185,7 +186,7 @@ class Batching(Plotted):
         go = self._data.one_by_one(number)
         _, recording = run(alone, of=self._step)
         self.show(batching_plot(self.ways, number), self.canvas.caption)
-        self.set_trait("children", [*others, Stepper(recording, title=title)])
+        self.hold(InnerStepper(recording, title=title))
 
 
 class _Data:

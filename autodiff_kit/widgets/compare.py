@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import ipywidgets
+import traitlets
 
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.record.recording import Recording
@@ -22,6 +22,7 @@ from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.widgets.arguments import Arguments, Values, text_around
 from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
+from autodiff_kit.widgets.controls import Button, Slider
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
@@ -98,6 +99,8 @@ class Compare(FunctionLab):
     (1.0, -2.0)
     """
 
+    _has_note = traitlets.Bool(True).tag(sync=True)
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -109,16 +112,14 @@ class Compare(FunctionLab):
         self.dynamic: Tensor | None = None
         self.static: Tensor | None = None
         self.agrees, self.nodes, self.operations, self.kept = False, 0, 0, 0
-        self._time = ipywidgets.HTML()
         self.seconds: dict[str, float] = {}
         self.times_as_fast = 0.0
-        again = ipywidgets.Button(description="trace again, at these values")
-        again.layout.width = "auto"
+        again = Button(description="trace again, at these values")
         again.on_click(self._trace_again)
         arguments = Arguments(function, examples)
         title = f"{name_of(function)}: dynamic and static"
         controls = {"trace again": again}
-        super().__init__(function, arguments, controls, then=then, title=title, extra=[self._time])
+        super().__init__(function, arguments, controls, then=then, title=title)
         self.canvas.add_class("adk-caption-first")
 
     def _trace_again(self, button: Any) -> None:
@@ -264,13 +265,13 @@ class Compare(FunctionLab):
 
     def _probes(self, values: Values) -> list[Panel]:
         """Ask both at other values of the first slider."""
-        sliders = {n: c for n, c in self._arguments.controls.items() if hasattr(c, "step")}
+        sliders = {n: c for n, c in self._arguments.controls.items() if isinstance(c, Slider)}
         if not sliders or self._frozen is None:
             return []
         name, slider = next(iter(sliders.items()))
         low, high, frozen = slider.min, slider.max, self._frozen
         steps = [low + (high - low) * i / (PROBES - 1) for i in range(PROBES)]
-        if isinstance(slider, ipywidgets.IntSlider):
+        if slider.whole:
             steps = sorted({round(step) for step in steps})
 
         rows, looks = [[name, "dynamic", "static", ""]], [""]
@@ -302,7 +303,7 @@ class Compare(FunctionLab):
         self, runs: Examined[_Dynamic], values: Values, backward: bool, replayed: bool
     ) -> None:
         """Time both; shown live and nowhere else, as it is another time every time."""
-        self._time.value, self.times_as_fast = "", 0.0
+        self.note, self.times_as_fast = "", 0.0
         if self._frozen is None or not replayed:
             return
         tensors = [values[name] for name in self._frozen.names]
@@ -313,7 +314,7 @@ class Compare(FunctionLab):
                 answer.backward()
 
         replay = self._frozen.graph.gradient if backward else self._frozen.graph.run
-        both, self._time.value = seconds_or_why(
+        both, self.note = seconds_or_why(
             dynamic, lambda: replay(*tensors), of=[self._function], has_effects=runs.has_effects
         )
         if not both:
@@ -322,7 +323,7 @@ class Compare(FunctionLab):
         self.times_as_fast = self.seconds["dynamic"] / self.seconds["static"]
         what = "Forward and backward" if backward else "Forward"
         dynamic_time, static_time = (micro(self.seconds[name]) for name in ("dynamic", "static"))
-        self._time.value = (
+        self.note = (
             f"{what}: dynamic {dynamic_time}, static {static_time}, "
             f"{compared(self.seconds['static'], self.seconds['dynamic'])}: measured just now, on "
             f"this machine; medians of up to {MOST} timings."

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 
 from autodiff_kit.core.observer import installed
@@ -26,6 +25,7 @@ from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, Values, text_around
+from autodiff_kit.widgets.controls import Choice, Switch
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
@@ -108,11 +108,10 @@ class ControlFlow(FunctionLab):
         self.grads: dict[str, Tensor | None] = {}
         self._runs: list[Examined[_Run]] = []  # the first, the last but one, the last
         self._frozen: Frozen | None = None
-        self._over = ipywidgets.Dropdown(
-            options=["the run before", "the first run", "nothing"], description="drawn over"
+        self._over = Choice(
+            ["the run before", "the first run", "nothing"], description="drawn over"
         )
-        self._over.style.description_width = "initial"
-        switch = ipywidgets.Checkbox(frozen, description="frozen trace beside it", indent=False)
+        switch = Switch(frozen, description="frozen trace beside it")
         self._asked: Any = None
         arguments = Arguments(function, examples)
         controls = {"over": self._over, "frozen": switch}

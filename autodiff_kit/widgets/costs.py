@@ -11,16 +11,14 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-import ipywidgets
-
 from autodiff_kit.record.memory import watch_memory
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.panels import page, table
 from autodiff_kit.view.words import memory as in_bytes
-from autodiff_kit.widgets.canvas import Canvas
+from autodiff_kit.widgets.controls import Button
 from autodiff_kit.widgets.distrust import Examined, contents, copy_of, examined
-from autodiff_kit.widgets.lab import Lab
+from autodiff_kit.widgets.lab import Lab, SecondPicture
 from autodiff_kit.widgets.measuring import MOST, compared, micro, most_kept, seconds_or_why
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
@@ -78,11 +76,10 @@ class Costs(Lab):
         self.nodes: dict[str, list[int]] = {}
         self.kept: dict[str, list[int]] = {}
         self.seconds: dict[str, list[float]] = {}
-        self.times = Canvas()
-        self.times.layout.margin = "8px 0 0"
-        again = ipywidgets.Button(description="measure again")
+        self.times = SecondPicture(self)
+        again = Button(description="measure again")
         again.on_click(lambda _: self.refresh())
-        super().__init__({"measure again": again}, title="What it costs", extra=[self.times])
+        super().__init__({"measure again": again}, title="What it costs")
 
     def draw(self) -> None:
         """Call each way with each input: once to count, and then often enough to time it."""

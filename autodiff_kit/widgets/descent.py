@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import ipywidgets
 import numpy as np
 
 import autodiff_kit as ak
@@ -28,6 +27,7 @@ from autodiff_kit.widgets.at_points import (
     leaf_at,
     one_number,
 )
+from autodiff_kit.widgets.controls import Choice, SelectionSlider, Slider
 from autodiff_kit.widgets.curve_words import goes_on
 from autodiff_kit.widgets.distrust import Examined, contents, examined
 from autodiff_kit.widgets.gradients import (
@@ -195,15 +195,11 @@ class Descent(LivePlot):
         point = start or tuple(f if d is None else d for f, d in zip(first, own, strict=True))
         self._start = (min(max(point[0], xs[0]), xs[1]), min(max(point[1], ys[0]), ys[1]))
         controls = {
-            "optimizer": ipywidgets.Dropdown(
-                options=list(OPTIMIZERS), value=optimizer, description="optimizer"
+            "optimizer": Choice(list(OPTIMIZERS), optimizer),
+            "lr": SelectionSlider(
+                [(f"{rate:g}", rate) for rate in sorted({*RATES, float(lr)})], float(lr)
             ),
-            "lr": ipywidgets.SelectionSlider(
-                options=[(f"{rate:g}", rate) for rate in sorted({*RATES, float(lr)})],
-                value=float(lr),
-                description="lr",
-            ),
-            "steps": ipywidgets.IntSlider(steps, min=1, max=300, description="steps"),
+            "steps": Slider(steps, 1, 300),
         }
         super().__init__(controls, further=self._further, title=title)
 

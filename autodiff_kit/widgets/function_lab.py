@@ -7,14 +7,13 @@ get in each other's way, a run that is examined, and an answer that is a tensor.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
-
-import ipywidgets
 
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors, source_of_function
+from autodiff_kit.widgets.controls import Control
 from autodiff_kit.widgets.distrust import Examined, examined
 from autodiff_kit.widgets.lab import Lab, Settings
 from autodiff_kit.widgets.running import Refused, ran, the_tensor
@@ -33,13 +32,11 @@ class FunctionLab(Lab):
         The learner's.
     arguments : Arguments
         Of this function; their controls come first.
-    controls : dict from str to Widget
+    controls : dict from str to Control
         The lab's own controls.
     then : dict from str to anything, optional
         Controls to set after the first run.
     title : str
-    extra : sequence of Widget
-        As for ``Lab``.
 
     Raises
     ------
@@ -51,15 +48,14 @@ class FunctionLab(Lab):
         self,
         function: Callable[..., Any],
         arguments: Arguments,
-        controls: Mapping[str, ipywidgets.Widget],
+        controls: Mapping[str, Control],
         *,
         then: Settings | None = None,
         title: str = "",
-        extra: Sequence[ipywidgets.Widget] = (),
     ) -> None:
         self._function, self._arguments = function, arguments
         self._lines, self._first_line = source_of_function(function)
-        super().__init__(arguments.beside(controls), title=title, extra=extra)
+        super().__init__(arguments.beside(controls), title=title)
         self.turn(then or {})
 
     def _examined(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple
 
-import ipywidgets
+import traitlets
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.memory import Memory, watch_memory
@@ -23,9 +23,10 @@ from autodiff_kit.view.values import show
 from autodiff_kit.view.words import memory as in_bytes
 from autodiff_kit.view.words import sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors
+from autodiff_kit.widgets.controls import CodeLine, Control, Switch
 from autodiff_kit.widgets.distrust import copy_of
+from autodiff_kit.widgets.failures import mixed_libraries
 from autodiff_kit.widgets.function_lab import FunctionLab
-from autodiff_kit.widgets.lab import mixed_libraries
 from autodiff_kit.widgets.measuring import MOST, kept_bytes, micro, most_kept, seconds_or_why
 from autodiff_kit.widgets.rewriting import SWITCHES, Lines
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
@@ -84,6 +85,8 @@ class GradMode(FunctionLab):
     'RuntimeError: element 0 of tensors does not require grad and does not have a grad_fn'
     """
 
+    _has_note = traitlets.Bool(True).tag(sync=True)
+
     def __init__(
         self,
         source: Callable[..., Any] | str,
@@ -106,21 +109,15 @@ class GradMode(FunctionLab):
                 self._is_interrupted = True
             except (Exception, SystemExit):
                 pass  # it is said in the lab, where it is raised once more
-        controls: dict[str, ipywidgets.Widget] = {}
+        controls: dict[str, Control] = {}
         values = arguments.values()
         for name in arguments.tensors:
             if values[name].is_floating_point():
-                controls[f"{name}.requires_grad"] = ipywidgets.Checkbox(
-                    values[name].requires_grad,
-                    description=f"{name}.requires_grad",
-                    indent=False,
-                    layout={"width": "auto"},
-                )
+                controls[f"{name}.requires_grad"] = Switch(values[name].requires_grad)
         for line in self._source.statements:
-            controls[f"line {line}"] = ipywidgets.Dropdown(
-                options=SWITCHES, description=f"line {line}", layout={"width": "215px"}
+            controls[f"line {line}"] = CodeLine(
+                SWITCHES, number=line, code=self._source.texts[line - self._source.first]
             )
-            controls[f"line {line}"].style.description_width = "52px"
         for line, how in (switches or {}).items():
             if f"line {line}" not in controls or how not in SWITCHES:
                 raise TypeError(
@@ -129,10 +126,9 @@ class GradMode(FunctionLab):
                     f"{', '.join(SWITCHES[1:])}."
                 )
             controls[f"line {line}"].value = how
-        self._time = ipywidgets.HTML()
         self.seconds = self.seconds_as_written = 0.0
         title = "Recorded, line by line"
-        super().__init__(function, arguments, controls, title=title, extra=[self._time])
+        super().__init__(function, arguments, controls, title=title)
         self.canvas.add_class("adk-caption-first")
 
     def draw(self) -> None:
@@ -275,11 +271,11 @@ class GradMode(FunctionLab):
 
     def _measure(self, function: Any, written: Any, switched: bool, has_effects: bool) -> None:
         """Time both versions; shown live and nowhere else, as it is another time every time."""
-        self._time.value = ""
+        self.note = ""
         if self.raised:
             return
         plain, values = self._arguments.values(), self._values()
-        both, self._time.value = seconds_or_why(
+        both, self.note = seconds_or_why(
             lambda: self._arguments.call(written, plain),
             lambda: self._arguments.call(function, values),
             of=[written],
@@ -292,9 +288,7 @@ class GradMode(FunctionLab):
         if switched:
             ratio = self.seconds / (self.seconds_as_written or 1)
             text += f", {micro(self.seconds)} with the switches ({ratio:.2f} times as long)"
-        self._time.value = (
-            f"{text}: measured just now, on this machine; medians of up to {MOST} timings."
-        )
+        self.note = f"{text}: measured just now, on this machine; medians of up to {MOST} timings."
 
 
 class _Outcome(NamedTuple):

@@ -14,7 +14,6 @@ from inspect import Parameter, signature, unwrap
 from textwrap import shorten
 from typing import Any
 
-import ipywidgets
 import numpy as np
 
 from autodiff_kit.record.source_files import is_foreign
@@ -23,6 +22,7 @@ from autodiff_kit.view.scales import Scale, label
 from autodiff_kit.view.words import sentence
 from autodiff_kit.widgets.arguments import Arguments, Values
 from autodiff_kit.widgets.at_points import Function, Outcomes, Pair, leaf_at
+from autodiff_kit.widgets.controls import Control
 from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import (
     Refused,
@@ -57,7 +57,7 @@ class LivePlot(Plotted):
 
     def __init__(
         self,
-        controls: Mapping[str, ipywidgets.Widget],
+        controls: Mapping[str, Control],
         *,
         further: Further | None = None,
         title: str = "",
@@ -74,9 +74,7 @@ class LivePlot(Plotted):
 
         The first picture took longer than any later one: all that is not moved is known now.
         """
-        for control in self._own:
-            if control.has_trait("continuous_update"):
-                control.continuous_update = True
+        self._follow_drags(True, self._own)
 
     def refresh(self) -> None:
         """Draw anew; a new curve or map takes longer than a new point."""
@@ -202,7 +200,7 @@ class Further:
         more = {n: control.description.removeprefix(n) for n, control in arguments.controls.items()}
         return ", ".join(f"{n}{more[n]}{text.removeprefix(n)}" for n, text in words.items())
 
-    def controls(self, others: Collection[str]) -> dict[str, ipywidgets.Widget]:
+    def controls(self, others: Collection[str]) -> dict[str, Control]:
         """Return their controls by name; ``"lr of f"`` where the lab has an ``lr`` of its own."""
         controls = {}
         own = {} if self._arguments is None else self._arguments.controls

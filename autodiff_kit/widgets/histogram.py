@@ -10,7 +10,6 @@ import math
 from collections.abc import Mapping
 from itertools import pairwise
 
-import ipywidgets
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +17,7 @@ import autodiff_kit as ak
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.plots import Bars, Drawing, Plot
 from autodiff_kit.view.scales import Scale, label
+from autodiff_kit.widgets.controls import Choice, Slider, Switch
 from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, LivePlot
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
@@ -78,12 +78,12 @@ class GradientHistogram(LivePlot):
             )
         self._tensors = dict(tensors)
         controls = {
-            "tensor": ipywidgets.Dropdown(options=list(self._tensors), description="gradient of"),
-            "bins": ipywidgets.IntSlider(min(max(bins, 2), 80), min=2, max=80, description="bars"),
-            "log": ipywidgets.Checkbox(False, description="powers of ten", indent=False),
+            "tensor": Choice(list(self._tensors), description="gradient of"),
+            "bins": Slider(min(max(bins, 2), 80), 2, 80, description="bars"),
+            "log": Switch(description="powers of ten"),
         }
         if len(self._tensors) == 1:
-            controls["tensor"].layout.display = "none"
+            controls["tensor"].is_visible = False
         super().__init__(controls, title=title)
 
     def draw(self) -> None:

@@ -1,40 +1,36 @@
-"""What every lab shares: controls around a picture, and an answer to whatever the code does.
+"""What every lab shares: one card with controls and pictures, and an answer to whatever code does.
 
 After reading you can write a lab of your own: give ``Lab`` the controls, and say in ``draw`` how
 the picture follows from them. What goes wrong in the learner's code becomes words in the lab; the
-last good picture stays. Read next: ``running.py``, then a lab such as ``compare.py``.
+last good picture stays. Read next: ``controls.py``, ``running.py``, then a lab such as
+``compare.py``.
 """
 
 from __future__ import annotations
 
-import linecache
 import os
-import re
-import sys
 import textwrap
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from html import escape
 from pathlib import Path
 from time import perf_counter
-from types import FrameType
 from typing import Any
 
-import anywidget
-import ipywidgets
 import traitlets
 from IPython.display import display
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.free_form import Bundle
-from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.view.page import whole_page
-from autodiff_kit.view.viewer import joined, static
+from autodiff_kit.view.viewer import lab_script, static
 from autodiff_kit.widgets.base import REPR_WIDTH, Message, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas
-from autodiff_kit.widgets.running import OTHER_TENSORS, Refused
+from autodiff_kit.widgets.controls import Button, Control
+from autodiff_kit.widgets.failures import in_words
 
-__all__ = ["Lab", "Settings", "mixed_libraries"]
+__all__ = ["Lab", "SecondPicture", "Settings"]
 
 Settings = Mapping[str, Any]  # what controls are set to, by their names
 
@@ -52,95 +48,108 @@ svg { display: block; max-width: 100%; height: auto; }
 _COLOURS = static("kit.css").partition("/* ---- 2.")[0].replace(".adk-root", ".adk-lab")
 
 
-class _Words(anywidget.AnyWidget):
-    """The line of words between controls and picture; its script also equips the controls."""
+class Lab(Canvas):
+    """A card with controls and one or more pictures; it is drawn anew when a control changes.
 
-    _esm = joined(static("kit/keys.mjs"), static("lab.js"))
-    _css = _COLOURS + static("lab.css")
-
-    words = traitlets.Unicode("").tag(sync=True)
-
-
-class Lab(ipywidgets.VBox):  # type: ignore[misc]
-    """Controls of ordinary ipywidgets around one or more pictures; reruns when a control changes.
-
-    A subclass sets up what ``draw`` needs, and calls this constructor last: it draws at once.
+    A lab is one widget: its controls, pictures and words are traits of its own. A subclass sets up
+    what ``draw`` needs, and calls this constructor last: it draws at once.
 
     Parameters
     ----------
-    controls : dict from str to Widget
-        Whatever has a ``value`` is observed: any change calls ``refresh``.
+    controls : dict from str to Control
+        Each is named by its key where it has no ``description``. Any change calls ``refresh``.
     title : str
         Heading; none if empty.
-    extra : sequence of Widget
-        Shown below the picture: a second picture, a Stepper.
 
     Attributes
     ----------
-    controls : dict from str to Widget
-        By name.
-    canvas : Canvas
-        The main picture.
+    controls : dict from str to Control
+        By name; each can be set, observed and linked: ``lab.controls["x"].value = 2.0``.
+    state : dict from str to anything
+        What all controls are set to. Setting some of them draws once: ``lab.state = {"x": 2.0}``.
     message : str
         What went wrong the last time, in words; ``""`` if nothing did.
+    note : str
+        Words below the picture that are no part of the still picture, such as times.
 
     Examples
     --------
+    >>> from autodiff_kit.widgets.controls import Slider
     >>> class Square(Lab):
     ...     def draw(self):
     ...         side = self.controls["side"].value
-    ...         self.canvas.svg = f'<svg width="{side}" height="{side}"><rect/></svg>'
-    ...         self.canvas.caption = f"A square of side {side}."
-    >>> lab = Square({"side": ipywidgets.IntSlider(3)})
+    ...         self.svg = f'<svg width="{side}" height="{side}"><rect/></svg>'
+    ...         self.caption = f"A square of side {side}."
+    >>> lab = Square({"side": Slider(3)})
     >>> lab.controls["side"].value = 4
     >>> lab
     Square(A square of side 4.)
+    >>> lab.state = {"side": 5}
+    >>> lab
+    Square(A square of side 5.)
 
-    A control is a trait like any other: two labs follow each other.
+    The value of a control is a trait like any other: two labs follow each other.
 
-    >>> other = Square({"side": ipywidgets.IntSlider(1)})
+    >>> import ipywidgets
+    >>> other = Square({"side": Slider(1)})
     >>> link = ipywidgets.link((lab.controls["side"], "value"), (other.controls["side"], "value"))
     >>> other
-    Square(A square of side 4.)
+    Square(A square of side 5.)
     """
 
+    _esm = lab_script()
+    _css = _COLOURS + static("kit.css") + static("canvas.css") + static("labs/lab.css")
+
     revival = "To use this lab, run the notebook again."  # below the picture that stands for it
+
+    heading = traitlets.Unicode("").tag(sync=True)
+    state = traitlets.Dict().tag(sync=True, to_json=lambda _, lab: lab._sent())
+    note = traitlets.Unicode("").tag(sync=True)
+    alert = traitlets.Unicode("").tag(sync=True)
+    second_svg = traitlets.Unicode("").tag(sync=True)
+    second_caption = traitlets.Unicode("").tag(sync=True)
+    _controls: Any = traitlets.List().tag(sync=True)  # their looks
+    # By control: how often it was moved in the browser and to what; how many of these are answered.
+    _moves = traitlets.Dict().tag(sync=True)
+    _answered = traitlets.Dict().tag(sync=True)
+    _has_picture = traitlets.Bool(True).tag(sync=True)
+    _has_note = traitlets.Bool(False).tag(sync=True)  # then it has its room at any time
+    _are_beside = traitlets.Bool(False).tag(sync=True)  # the two pictures
 
     # One for all labs: linked ones change each other, and could wait for each other for ever.
     _turn = threading.RLock()
 
-    def __init__(
-        self,
-        controls: Mapping[str, ipywidgets.Widget],
-        *,
-        title: str = "",
-        extra: Sequence[ipywidgets.Widget] = (),
-    ) -> None:
+    def __init__(self, controls: Mapping[str, Control], *, title: str = "") -> None:
+        for name, control in controls.items():
+            if not isinstance(control, Control):
+                raise TypeError(
+                    f"{name!r} is no control of a lab: it is {type(control).__name__}.\n"
+                    "-> Take one of autodiff_kit.widgets.controls, such as Slider(3, 0, 10)."
+                )
+            control.description = control.description or name
         self.controls = dict(controls)
-        self._heading = title
-        self.canvas = Canvas()
+        self._initial: Settings = {}
         self.message = ""
         self._is_busy = False
-        self._message_line = _Words()
-        row = ipywidgets.HBox(list(self.controls.values()))
-        row.add_class("adk-lab-controls")
-        heading = ipywidgets.HTML(escape(title))
-        heading.add_class("adk-lab-title")
-        above = [heading] * bool(title) + [row] * bool(self.controls)
-        super().__init__([*above, self._message_line, self.canvas, *extra])
-        self.add_class("adk-lab")
+        super().__init__(heading=title)
         for control in self.controls.values():
-            if control.has_trait("style") and control.style.has_trait("description_width"):
-                width = control.style.description_width
-                control.style.description_width = width or "initial"
+            looks = [name for name in control.trait_names() if name != "value"]
+            control.observe(self._draw_controls, looks)
             if control.has_trait("value"):
                 self.hear(control, "value", lambda _: self.refresh())
         self.refresh()
+        self._initial = self._sent()
+        self._draw_controls()
+
+    @property
+    def canvas(self) -> Canvas:
+        """The main picture, which is the lab itself."""
+        return self
 
     def hear(
-        self, widget: ipywidgets.Widget, trait: str, answer: Callable[[Message], object]
+        self, subject: traitlets.HasTraits, trait: str, answer: Callable[[Message], object]
     ) -> None:
-        """Have ``answer`` called when a trait of a widget changes, each change in its turn.
+        """Have ``answer`` called when a trait changes, each change in its turn.
 
         Two changes may come in two threads: JupyterLab sends what its widgets do past the cell
         that runs, by a subshell of the kernel. The second waits until the first is answered.
@@ -150,7 +159,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
             with self._turn:
                 answer(change)
 
-        widget.observe(heard, trait)
+        subject.observe(heard, trait)
 
     def turn(self, to: Settings) -> None:
         """Set controls, as a learner would, one after the other.
@@ -161,15 +170,80 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
             If there is no such control; the message names those that there are.
         """
         for name, value in to.items():
-            if name not in self.controls:
-                raise TypeError(
-                    f"there is no control {name!r} to set.\n-> There are: "
-                    f"{', '.join(self.controls)}."
-                )
-            self.controls[name].value = value
+            self._control(name).value = value
+
+    def _control(self, name: str) -> Control:
+        if name not in self.controls:
+            raise TypeError(
+                f"there is no control {name!r} to set.\n-> There are: {', '.join(self.controls)}."
+            )
+        return self.controls[name]
+
+    # ---- what the browser is told, and tells ----
+
+    def _sent(self) -> Settings:
+        return {name: control.sent() for name, control in self.controls.items()}
+
+    def _control_values(self) -> Settings:
+        return {n: c.value for n, c in self.controls.items() if c.has_trait("value")}
+
+    def _draw_controls(self, _: Any = None) -> None:
+        self._controls = [
+            {"name": name, "first": self._initial.get(name), **control.look()}
+            for name, control in self.controls.items()
+        ]
+
+    @traitlets.validate("state")
+    def _set_state(self, proposal: Message) -> Settings:
+        """Set controls to what is given, and complete it."""
+        given = proposal["value"]
+        for name in given:
+            self._control(name)
+        news = {n: v for n, v in given.items() if not _is_same(self.controls[n].value, v)}
+        if news:
+            with self._turn, self._together():
+                for name, value in news.items():
+                    self.controls[name].value = value
+        return self._control_values()
+
+    @traitlets.observe("_moves")
+    def _moved(self, change: Message) -> None:
+        """Set controls as they were moved in the browser; answer all moves at once."""
+        with self._turn, self.hold_sync():
+            counts, before = dict(self._answered), self._sent()
+            buttons = []
+            with self._together() as changes:
+                for name, (count, value) in change["new"].items():
+                    if name not in self.controls or count <= counts.get(name, 0):
+                        continue
+                    counts[name] = count
+                    control = self.controls[name]
+                    if isinstance(control, Button):
+                        buttons.append(control)
+                        continue
+                    with suppress(traitlets.TraitError):  # such as a choice that is there no more
+                        control.receive(value)
+                changes.append(self._sent() != before)
+            for button in buttons:
+                button.click()
+            self._answered = counts
+
+    @contextmanager
+    def _together(self) -> Iterator[list[bool]]:
+        """Draw once for all controls that are set inside, unless the last thing noted is False."""
+        changes: list[bool] = []
+        outer, self._is_busy = self._is_busy, True
+        try:
+            yield changes
+        finally:
+            self._is_busy = outer
+        if not changes or changes[-1]:
+            self.refresh()
+
+    # ---- drawing ----
 
     def draw(self) -> None:
-        """Run what there is to run, and set ``canvas.svg`` and ``canvas.caption``.
+        """Run what there is to run, and set ``svg`` and ``caption``.
 
         Whatever is raised here is shown in the lab; set the picture last, so that it stays whole.
         """
@@ -179,7 +253,9 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         """Draw anew; an error becomes words in the lab, and the last good picture stays."""
         with self._turn:
             if not self._is_busy:  # else draw() has set a control
-                self._refresh()
+                with self.hold_sync():  # all of it comes to the browser in one message
+                    self._refresh()
+                    self.set_trait("state", self._control_values())
 
     def _refresh(self) -> None:
         self._is_busy = True
@@ -188,27 +264,31 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
             self.draw()
             message = ""
         except (Exception, KeyboardInterrupt, SystemExit) as error:
-            message = _in_words(error, has_run=bool(self.canvas.svg), controls=bool(self.controls))
+            message = in_words(error, has_run=bool(self.svg), controls=bool(self.controls))
         finally:
             self._is_busy = False
         self.tell(message)
         if perf_counter() - start > SLOW:
-            for control in self.controls.values():
-                if control.has_trait("continuous_update"):
-                    control.continuous_update = False
+            self._follow_drags(False)
+
+    def _follow_drags(self, is_live: bool, controls: Collection[Control] | None = None) -> None:
+        """Have sliders follow each step of a drag, or wait until they are released."""
+        for control in self.controls.values() if controls is None else controls:
+            if control.has_trait("continuous_update"):
+                control.set_trait("continuous_update", is_live)
 
     def tell(self, message: str) -> None:
         """Show what went wrong, and the picture greyed; with ``""``, that all is well."""
         self.message = message
-        stale = bool(message and self.canvas.svg)
+        stale = bool(message and self.svg)
         if stale:
             message += "\nThe picture below, in grey, is that of the last run that succeeded."
-        (self.canvas.add_class if stale else self.canvas.remove_class)("adk-stale")
-        self._message_line.words = message
+        (self.add_class if stale else self.remove_class)("adk-stale")
+        self.alert = message
 
     def still(self) -> str:
         """Return the picture, as SVG text, that stands for the lab where no widget can run."""
-        return str(self.canvas.svg)
+        return str(self.svg)
 
     def shown(self) -> str:
         """Return the picture as it is seen now, as SVG text."""
@@ -238,8 +318,8 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         still = self.shown()
         if not still:
             raise RuntimeError(f"There is no picture yet.\n{self.message}")
-        words = "".join(f"<p>{escape(w)}</p>" for w in (self.canvas.caption, self.message) if w)
-        title = escape(self._heading or type(self).__name__)
+        words = "".join(f"<p>{escape(w)}</p>" for w in (self.caption, self.message) if w)
+        title = escape(self.heading or type(self).__name__)
         with written_whole(path) as file:
             body = f"<h1>{title}</h1>\n{still}\n{words}"
             file.write(whole_page(title, body, style=_PAGE_STYLE).encode())
@@ -247,7 +327,7 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
 
     def __repr__(self) -> str:
         """Say what is shown: the same words for the same picture, without address or time."""
-        words = self.message.split("\n")[0] or self.canvas.caption
+        words = self.message.split("\n")[0] or self.caption
         short = textwrap.shorten(words, REPR_WIDTH, placeholder=" ...")
         return f"{type(self).__name__}({short})"
 
@@ -256,68 +336,51 @@ class Lab(ipywidgets.VBox):  # type: ignore[misc]
         still = self.still()
         if still:
             display({"text/html": picture_stand_in(still, self.revival)}, raw=True)  # type: ignore[no-untyped-call]
-        data = self._repr_mimebundle_()
-        if data is not None:
-            display(data, raw=True)  # type: ignore[no-untyped-call]
+        bundle = self._repr_mimebundle_()
+        if bundle is not None:
+            display(bundle[0], metadata=bundle[1], raw=True)  # type: ignore[no-untyped-call]
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> Bundle | None:
+    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
         """Add the still picture: nbval compares it, and pages without Python show it."""
-        data = super()._repr_mimebundle_(**kwargs)
-        if data is None:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if bundle is None:
             return None
-        still = {"image/svg+xml": self.still()} if self.still() else {}
-        return {**data, **still, "text/plain": repr(self)}
+        still = self.still()
+        data = {kind: it for kind, it in bundle[0].items() if kind != "image/svg+xml"}
+        return {**data, **({"image/svg+xml": still} if still else {})}, bundle[1]
 
 
-def _in_words(error: BaseException, *, has_run: bool, controls: bool) -> str:
-    """Return what is to be said of an error: its class, its words, the learner's line."""
-    if isinstance(error, Refused):
-        words = str(error)
-        return f"T{words[1:]}" if words.startswith("the lambda ") else words
-    if isinstance(error, KeyboardInterrupt):
-        again = "Change a control to run it again." if controls else "Run the cell again."
-        return f"You stopped the run.\n-> {again}"
-    _, line = _place_of(error)
-    words = mixed_libraries(error) or f"{type(error).__name__}: {error}".rstrip(": ")
-    if line and OTHER_TENSORS not in words:
-        words += f"\nIt came from line {line}"
-    if OTHER_TENSORS in words:
-        return words
-    if has_run and controls:  # else no control has led here
-        return f"{words}\n-> Change the control back, or fix the code and run its cell."
-    return f"{words}\n-> Fix the code and run its cell again."
+class SecondPicture:
+    """The other picture of a lab, below the main one or beside it: nothing in it can be picked.
 
-
-def _place_of(error: BaseException) -> tuple[FrameType | None, str]:
-    """Return the learner's innermost frame that an error came through, and its line in words."""
-    traceback, frame, words = error.__traceback__, None, ""
-    while traceback is not None:
-        name = traceback.tb_frame.f_code.co_filename
-        line = linecache.getline(name, traceback.tb_lineno).strip()
-        module = traceback.tb_frame.f_globals.get("__name__", "autodiff_kit")
-        if line and not is_foreign(name) and not module.startswith("autodiff_kit"):
-            frame, words = traceback.tb_frame, f"{traceback.tb_lineno} of your code: {line}"
-        traceback = traceback.tb_next
-    return frame, words
-
-
-_BETWEEN_TENSORS = re.compile(r"for (\+|-|\*|@|/|//|%|\*\* or pow\(\)): 'Tensor' and 'Tensor'")
-
-
-def mixed_libraries(error: BaseException) -> str:
-    """Say that a line mixes tensors of PyTorch with those of the kit; ``""`` if it does not.
-
-    PyTorch's own words, "must be Tensor, not Tensor", do not tell the two apart.
+    Attributes
+    ----------
+    svg, caption : str
+        As of a ``Canvas``.
     """
-    frame, line = _place_of(error)
-    pytorch = sys.modules.get("torch")
-    if frame is None or pytorch is None or not isinstance(error, TypeError):
-        return ""
-    values = [frame.f_globals.get(name) for name in frame.f_code.co_names]
-    is_between = _BETWEEN_TENSORS.search(str(error))  # which the kit can do, with its own
-    if "Tensor" not in str(error) or not (is_between or any(v is pytorch for v in values)):
-        return ""
-    return (
-        "PyTorch itself and tensors of the kit are mixed in your code.\n"
-        f"It came from line {line}\n{OTHER_TENSORS}"
-    )
+
+    def __init__(self, lab: Lab) -> None:
+        self._lab = lab
+
+    @property
+    def svg(self) -> str:
+        """The picture."""
+        return str(self._lab.second_svg)
+
+    @svg.setter
+    def svg(self, text: str) -> None:
+        self._lab.second_svg = text
+
+    @property
+    def caption(self) -> str:
+        """Its words."""
+        return str(self._lab.second_caption)
+
+    @caption.setter
+    def caption(self, text: str) -> None:
+        self._lab.second_caption = text
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Return whether two settings are equal, and of one type: True is not 1."""
+    return type(one) is type(other) and bool(one == other)

@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
-import ipywidgets
-
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
@@ -22,6 +20,7 @@ from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.memory import Timeline, timeline
 from autodiff_kit.view.memory_plot import memory_plot
 from autodiff_kit.widgets.arguments import Arguments, no_tensors
+from autodiff_kit.widgets.controls import Slider, Switch
 from autodiff_kit.widgets.plotted import Plotted
 from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the_tensor
 
@@ -69,16 +68,15 @@ class MemoryTimeline(Plotted):
     def __init__(self, source: Callable[..., Any] | Recording, **arguments: Any) -> None:
         self._source = source
         self.timeline: Timeline | None = None
-        self.step = ipywidgets.IntSlider(description="step", min=1, max=1, readout=True)
-        self.step.layout.width = "min(100%, 720px)"
-        own = {"before": _switch("show what was there before"), "step": self.step}
+        self.step = Slider(1, 1, 1, description="step")
+        own = {"before": Switch(description="show what was there before"), "step": self.step}
         if isinstance(source, Recording):
             controls = own
             if arguments:
                 raise TypeError("a recording takes no arguments: it is a run that is over")
         else:
             self._arguments = Arguments(source, arguments)
-            switches = {name: _switch(name) for name in ("no_grad", "retain_graph")}
+            switches = {name: Switch() for name in ("no_grad", "retain_graph")}
             controls = self._arguments.beside({**switches, **own})
         self._settings: Any = None  # what the timeline there is was made with
         super().__init__(controls, title="Memory saved for backward")
@@ -160,7 +158,3 @@ class _Roots(Observer):
 
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
         self.numbers |= {node.number for node, _ in roots}
-
-
-def _switch(name: str) -> ipywidgets.Checkbox:
-    return ipywidgets.Checkbox(False, description=name, indent=False)

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import ipywidgets
 import numpy as np
 
 from autodiff_kit.view.plots import Drawing, Handle, Key, Plot, Sample
@@ -27,6 +26,7 @@ from autodiff_kit.widgets.at_points import (
     slopes_of,
     what_ran,
 )
+from autodiff_kit.widgets.controls import Slider, Switch
 from autodiff_kit.widgets.curve_words import (
     AT_THE_POINT,
     HIDDEN,
@@ -133,14 +133,12 @@ class Slope(LivePlot):
         if x is None and (default := defaults_of(self.function, 1)[0]) is not None:
             at = default
         ends = [float(f"{k * step:.12g}") for k in (first, last, round(at / step))]
-        slider = ipywidgets.FloatSlider(
-            min(max(ends[2], ends[0]), ends[1]),
-            **{"min": ends[0], "max": ends[1], "step": step},
-            **{"description": self._name, "readout_format": ".4g"},
+        slider = Slider(
+            min(max(ends[2], ends[0]), ends[1]), ends[0], ends[1], step, description=self._name
         )
         boxes = {
-            "tangent": ipywidgets.Checkbox(True, description="tangent", indent=False),
-            "bend": ipywidgets.Checkbox(True, description="second derivative", indent=False),
+            "tangent": Switch(True, description="tangent"),
+            "bend": Switch(True, description="second derivative"),
         }
         super().__init__({"x": slider, **boxes}, further=self._further, title=title)
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import ipywidgets
+import traitlets
 
 from autodiff_kit.record import Recording, record
 from autodiff_kit.tensor import Tensor
@@ -22,12 +21,12 @@ from autodiff_kit.widgets.calls import call_name, run_line
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.running import Refused, described, fresh_grads, name_of, ran, run
-from autodiff_kit.widgets.stepper import Stepper
+from autodiff_kit.widgets.stepper_lab import InnerStepper, StepperLab
 
 __all__ = ["StepThrough"]
 
 
-class StepThrough(FunctionLab):
+class StepThrough(StepperLab, FunctionLab):
     """A function with controls for its arguments, and a Stepper through each of its runs.
 
     When an argument is changed, the function runs again, and the Stepper stays at the step where it
@@ -67,6 +66,8 @@ class StepThrough(FunctionLab):
     []
     """
 
+    _has_picture = traitlets.Bool(False).tag(sync=True)
+
     def __init__(
         self,
         function: Callable[..., Any],
@@ -75,15 +76,9 @@ class StepThrough(FunctionLab):
         **examples: Any,
     ) -> None:
         self.recording = Recording()
-        self.stepper: Stepper | None = None
-        self._below = ipywidgets.VBox()
-        self._note = ipywidgets.HTML()
         title = f"Step through {name_of(function)}"
         arguments = Arguments(function, examples)
-        super().__init__(
-            function, arguments, {}, then=then, title=title, extra=[self._below, self._note]
-        )
-        self.set_trait("children", [it for it in self.children if it is not self.canvas])
+        super().__init__(function, arguments, {}, then=then, title=title)
 
     def draw(self) -> None:
         """Run the function forward and backward, and show the run in the Stepper."""
@@ -95,14 +90,12 @@ class StepThrough(FunctionLab):
             raise failed or Refused(no_tensors(self._arguments, self._function, value))
         self.recording = recording
         if self.stepper is None:
-            self.stepper = Stepper(self.recording)
-            self._below.children = (self.stepper,)
+            self.hold(InnerStepper(self.recording))
         else:
             self.stepper.show(self.recording)
-        self._note.value = escape(self._no_backward(value) * (not went_back and failed is None))
-        self._note.layout.display = "" if self._note.value else "none"
+        self.note = self._no_backward(value) * (not went_back and failed is None)
         turned = self._arguments.words(self._arguments.values())  # the run may have changed its own
-        self.canvas.caption = f"{self.stepper!r}{', at ' * bool(turned)}{turned}"
+        self.caption = f"{self.stepper!r}{', at ' * bool(turned)}{turned}"
         if failed is not None:
             self._is_partial = True
             raise failed
@@ -149,7 +142,7 @@ class StepThrough(FunctionLab):
 
     def tell(self, message: str) -> None:
         """Say what went wrong, and which run the Stepper shows then."""
-        if message and self._below.children:
+        if message and self.stepper is not None:
             content = "how far this run came" if self._is_partial else "the run before"
             message += f"\nThe Stepper shows {content}."
         super().tell(message)
@@ -166,7 +159,7 @@ class StepThrough(FunctionLab):
         RuntimeError
             If there was none; the message says why.
         """
-        if not self._below.children:
+        if self.stepper is None:
             raise RuntimeError(f"There is no picture yet.\n{self.message}")
         self.recording.to_html(path)
         return Path(path)

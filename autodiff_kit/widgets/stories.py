@@ -6,27 +6,24 @@ code is run under a recorder, and the picture is shown. Read next: ``../view/sto
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable
-from math import ceil
 from typing import Any
 
-from ipywidgets import HBox, Layout
+import traitlets
 
 from autodiff_kit.record import Recording, record
 from autodiff_kit.view.story import Story, story
 from autodiff_kit.view.story_svg import draw_parts
 from autodiff_kit.view.subscripts import variable_of
 from autodiff_kit.view.words import listed
-from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.distrust import reachable_functions
-from autodiff_kit.widgets.lab import Lab, mixed_libraries
+from autodiff_kit.widgets.failures import mixed_libraries
+from autodiff_kit.widgets.lab import Lab, SecondPicture
 from autodiff_kit.widgets.running import Refused, name_of, ran, run, with_article
 
 __all__ = ["ErrorStory"]
 
-FRAME = 32  # px around a picture
 NAME = "Give the name of a leaf that requires a gradient and whose .grad is None."
 
 
@@ -52,7 +49,7 @@ class ErrorStory(Lab):
         The same in plain words: ``print(lab.story)``.
     recording : Recording
         For a ``Stepper``.
-    graph : Canvas
+    graph : SecondPicture
         The graph; code and words are on ``canvas``.
 
     Raises
@@ -72,6 +69,8 @@ class ErrorStory(Lab):
     ErrorStory(The graph was freed by the first backward, and needed by a second)
     """
 
+    _are_beside = traitlets.Bool(True).tag(sync=True)
+
     def __init__(
         self,
         source: Callable[[], Any] | Recording,
@@ -89,18 +88,9 @@ class ErrorStory(Lab):
         self.story: Story | None = None
         self.recording = source if isinstance(source, Recording) else Recording()
         self._source, self._leaf, self._library = source, leaf, library
-        self.graph = Canvas()
+        self.graph = SecondPicture(self)
         self._parts = ("", "")
         super().__init__({})
-        if self._parts[1]:  # beside the words, or below them where the page is narrow
-            both = [self.canvas, self.graph]
-            row = HBox(both, layout=Layout(flex_flow="row wrap", grid_gap="8px"))
-            width = re.search(r' width="([\d.]+)"', self._parts[1])
-            least = max(340, ceil(float(width[1]))) + FRAME if width else 340
-            for canvas, share in zip(both, ("1 1 440px", f"1 1 {least}px"), strict=True):
-                canvas.layout.flex, canvas.layout.min_width = share, "0"
-            others = [child for child in self.children if child is not self.canvas]
-            self.set_trait("children", [*others, row])
         self.hear(self.canvas, "picked", self._pick)
 
     def draw(self) -> None:

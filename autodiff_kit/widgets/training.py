@@ -11,11 +11,10 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
-import ipywidgets
-
 import autodiff_kit as ak
 from autodiff_kit.view.plots import Bars, Curve, Drawing, Handle, Mark, Plot, Words, spread
 from autodiff_kit.view.scales import Scale, label, text_width
+from autodiff_kit.widgets.controls import Choice, Slider
 from autodiff_kit.widgets.gradient_sizes import gradient_sizes
 from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, LivePlot
 from autodiff_kit.widgets.running import (
@@ -96,10 +95,8 @@ class GradientFlow(LivePlot):
             str, tuple[Plot, list[float]]
         ] = {}  # the lines of each kind, and their ends
         controls = {
-            "kind": ipywidgets.Dropdown(
-                options=["weights", "biases", "all parameters"], description="show"
-            ),
-            "step": ipywidgets.IntSlider(0, min=0, max=0, description="step"),
+            "kind": Choice(["weights", "biases", "all parameters"], description="show"),
+            "step": Slider(0, 0, 0),
         }
         super().__init__(controls, title=title)
 
@@ -134,8 +131,8 @@ class GradientFlow(LivePlot):
         kinds = {name.rpartition(".")[2] for name in self.sizes}
         if not {"weight", "bias"} <= kinds:
             self.controls["kind"].value = "all parameters"
-            self.controls["kind"].layout.display = "none"
-        self.controls["step"].max = steps - 1
+            self.controls["kind"].is_visible = False
+        self.controls["step"].set_trait("max", steps - 1)
         self.controls["step"].value = steps - 1
 
     @property

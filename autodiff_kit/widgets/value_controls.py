@@ -14,7 +14,6 @@ from enum import Enum
 from functools import partial
 from typing import Any, cast
 
-import ipywidgets
 import numpy as np
 
 from autodiff_kit.creation import tensor
@@ -22,6 +21,7 @@ from autodiff_kit.record.values import summary
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.values import number
 from autodiff_kit.view.words import box_value
+from autodiff_kit.widgets.controls import Control, Slider, Switch
 
 __all__ = [
     "MISSING",
@@ -88,13 +88,13 @@ def _is_sequence(hint: Any) -> bool:
     return (typing.get_origin(hint) or hint) in (list, tuple)
 
 
-def tensor_control(value: Tensor) -> tuple[ipywidgets.Widget, Callable[[Any], Any]]:
+def tensor_control(value: Tensor) -> tuple[Control, Callable[[Any], Any]]:
     """Return a control for a tensor of one number, and what makes such a tensor of its value."""
     number = value.item()
     if isinstance(number, bool):
-        control: ipywidgets.Widget = ipywidgets.Checkbox(number, indent=False)
+        control: Control = Switch(number)
     elif isinstance(number, int):
-        control = ipywidgets.IntSlider(number, min(2 * number, 0), max(2 * number, 8))
+        control = Slider(number, min(2 * number, 0), max(2 * number, 8))
     else:
         control = _float_slider(number)
     shape, dtype, requires_grad = value.shape, value.dtype, value.requires_grad
@@ -105,13 +105,13 @@ def tensor_control(value: Tensor) -> tuple[ipywidgets.Widget, Callable[[Any], An
     return control, make
 
 
-def _float_slider(value: float) -> ipywidgets.Widget:
+def _float_slider(value: float) -> Control:
     reach = 4.0
     while reach < abs(value):
         reach *= 10.0 if reach < abs(value) / 5 else 2.5
     step = 0.1 if reach <= 10 else reach / 40
     # A value between two steps stays what it is until the slider is moved.
-    return ipywidgets.FloatSlider(value, min=-reach, max=reach, step=step)
+    return Slider(float(value), -reach, reach, step)
 
 
 def fresh(value: Any) -> Any:

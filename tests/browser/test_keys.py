@@ -34,11 +34,11 @@ def test_no_key_in_any_widget_does_anything_to_a_cell(
     page = notebook(path, app=app)
     page.locator(".adk-lab .adk-handle").wait_for()
 
-    # What has the focus itself, what gives it to the whole widget, and controls of ipywidgets.
+    # What has the focus itself, what gives it to the whole widget, and controls of a lab.
     for cell, parts in {
         2: [".adk-caption-text", ".adk-box >> nth=0", ".adk-range", ".adk-play"],
         3: [".adk-q-text", "input >> nth=0", ".adk-q-check"],
-        4: [".adk-board-caption", ".adk-handle", "[role=slider] >> nth=0", "select >> nth=0"],
+        4: [".adk-board-caption", ".adk-handle", ".adk-c-range >> nth=0", "select >> nth=0"],
     }.items():
         for part in parts:
             place = page.locator(".jp-Cell").nth(cell).locator(part)

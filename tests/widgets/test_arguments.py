@@ -4,11 +4,11 @@ import enum
 import functools
 from typing import Literal
 
-import ipywidgets
 import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.widgets.arguments import Arguments, source_of_function
+from autodiff_kit.widgets.controls import Slider, Switch
 
 
 class Colour(enum.Enum):
@@ -36,18 +36,21 @@ def everything(
 def test_every_kind_of_argument_gets_the_control_that_fits():
     arguments = Arguments(everything, {"data": torch.ones(2, 3)})
 
-    kinds = {name: type(control).__name__ for name, control in arguments.controls.items()}
+    kinds = {
+        name: (type(control).__name__, type(control.value).__name__)[: 1 + hasattr(control, "step")]
+        for name, control in arguments.controls.items()
+    }
     assert kinds == {
-        "x": "FloatSlider",
-        "n": "IntSlider",
-        "rate": "FloatSlider",
-        "flag": "Checkbox",
-        "act": "Dropdown",
-        "colour": "Dropdown",
-        "size": "Dropdown",
-        "rounds": "IntSlider",
-        "name": "Text",
-        "w": "FloatSlider",
+        "x": ("Slider", "float"),
+        "n": ("Slider", "int"),
+        "rate": ("Slider", "float"),
+        "flag": ("Switch",),
+        "act": ("Choice",),
+        "colour": ("Choice",),
+        "size": ("Choice",),
+        "rounds": ("Slider", "int"),
+        "name": ("Text",),
+        "w": ("Slider", "float"),
     }
     assert arguments.tensors == ["x", "data", "rate", "w"]
 
@@ -79,8 +82,8 @@ def test_tensors_keep_their_dtype_shape_and_whether_they_require_grad():
         assert value.shape == given[name].shape
         assert value.requires_grad == given[name].requires_grad
         assert value is not given[name]
-    assert isinstance(arguments.controls["n"], ipywidgets.IntSlider)
-    assert isinstance(arguments.controls["f"], ipywidgets.Checkbox)
+    assert isinstance(arguments.controls["n"], Slider)
+    assert isinstance(arguments.controls["f"], Switch)
     assert "w" not in arguments.controls
 
 

@@ -61,7 +61,7 @@ def test_what_a_notebook_keeps_is_the_same_with_pytorch_and_without(
 
     assert beside_it.canvas.caption != alone.canvas.caption
     for kind in ("image/svg+xml", "text/plain"):
-        assert beside_it._repr_mimebundle_()[kind] == alone._repr_mimebundle_()[kind]
+        assert beside_it._repr_mimebundle_()[0][kind] == alone._repr_mimebundle_()[0][kind]
 
 
 @pytest.mark.parity

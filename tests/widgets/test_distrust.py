@@ -250,7 +250,7 @@ def test_one_with_side_effects_is_called_three_times_and_not_timed() -> None:
     lab = Compare(counting, x=2.0)
 
     assert count - before == 3  # twice to compare, once to trace
-    assert "changes something outside of itself" in lab._time.value
+    assert "changes something outside of itself" in lab.note
 
 
 def test_control_flow_does_not_blame_the_control_for_what_a_side_effect_has_done() -> None:

@@ -107,7 +107,7 @@ def test_an_error_is_said_and_the_stepper_shows_how_far_the_run_came():
     assert lab.message.startswith("ValueError: too many\nIt came from line")
     assert lab.recording.error["message"] == "too many"
     assert [node["name"] for node in lab.recording.nodes] == ["x", "y"]
-    assert "The Stepper shows how far this run came." in lab._message_line.words
+    assert "The Stepper shows how far this run came." in lab.alert
     lab.controls["n"].value = 1
     assert lab.message == ""
 
@@ -128,7 +128,7 @@ def test_an_endless_run_is_stopped_and_the_run_before_stays(monkeypatch):
     lab.controls["n"].value = 2
 
     assert "it was still running after 0.2 seconds" in lab.message
-    assert "The Stepper shows the run before." in lab._message_line.words
+    assert "The Stepper shows the run before." in lab.alert
     assert gradient(lab) == "Backward is done: x.grad is 4."
 
 
@@ -139,7 +139,7 @@ def test_no_tensor_at_all_is_told_and_leaves_no_page(tmp_path):
     with pytest.raises(RuntimeError, match="There is no picture yet"):
         lab.to_html(tmp_path / "steps.html")
     assert lab.still() == ""
-    assert "image/svg+xml" not in lab._repr_mimebundle_()
+    assert "image/svg+xml" not in lab._repr_mimebundle_()[0]
 
 
 def test_the_page_it_writes_steps_through_the_latest_run(tmp_path):
@@ -162,7 +162,7 @@ def test_names_of_arguments_do_not_clash_with_those_of_the_lines_around():
 def test_it_is_said_why_no_backward_pass_was_run():
     def said(function):
         lab = StepThrough(function, x=2.0)
-        return lab._note.value
+        return lab.note
 
     assert said(lambda x: x * 2) == ""
     assert said(lambda x: (x * 2, x * 3)).startswith(

@@ -63,7 +63,7 @@ def test_picking_a_sentence_marks_its_places_and_says_it() -> None:
 
 
 def test_all_is_in_the_output_that_a_notebook_keeps() -> None:
-    data: Any = ErrorStory(twice)._repr_mimebundle_()
+    data: Any = ErrorStory(twice)._repr_mimebundle_()[0]
 
     assert data["image/svg+xml"] == ErrorStory(twice).still()
     assert data["text/plain"].startswith("ErrorStory(The graph was freed")

@@ -223,7 +223,7 @@ function render({ model, el }) {
     const [width, height] = layout.narrow ?? size;
     if (svg.hasAttribute("data-narrow")) set(svg, { width, height, viewBox: `0 0 ${width} ${height}` });
     if (width) svg.style.minWidth = `${Math.ceil(width * layout.least)}px`;
-    const wide = picture.scrollWidth > picture.clientWidth + 1;
+    const wide = picture.scrollWidth > picture.clientWidth + 1 || picture.scrollHeight > picture.clientHeight + 1;
     set(picture, { tabindex: wide ? 0 : null, role: wide ? "region" : null, "aria-label": wide ? "Picture" : null });
   }
 
