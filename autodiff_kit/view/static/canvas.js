@@ -223,6 +223,11 @@ function render({ model, el }) {
     const [width, height] = layout.narrow ?? size;
     if (svg.hasAttribute("data-narrow")) set(svg, { width, height, viewBox: `0 0 ${width} ${height}` });
     if (width) svg.style.minWidth = `${Math.ceil(width * layout.least)}px`;
+    reach();
+  }
+
+  /** Let the keyboard reach a picture that has to be scrolled. */
+  function reach() {
     const wide = picture.scrollWidth > picture.clientWidth + 1 || picture.scrollHeight > picture.clientHeight + 1;
     set(picture, { tabindex: wide ? 0 : null, role: wide ? "region" : null, "aria-label": wide ? "Picture" : null });
   }
@@ -353,7 +358,7 @@ function render({ model, el }) {
   }
   let width = 0;
   const sizes = new ResizeObserver(() => {
-    if (root.clientWidth === width) return;
+    if (root.clientWidth === width) return reach();
     width = root.clientWidth;
     caption.style.minHeight = "";
     say();
@@ -361,6 +366,7 @@ function render({ model, el }) {
     fit();
   });
   sizes.observe(root);
+  sizes.observe(picture);
 
   const changes = {
     "change:svg": draw,

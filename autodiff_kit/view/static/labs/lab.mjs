@@ -111,7 +111,8 @@ function render({ model, el }) {
   } else below.before(anchor);
   function place() {
     if (!second.isConnected && (model.get("second_svg") || model.get("second_caption"))) {
-      boards.append(second);
+      if (model.get("_are_beside")) boards.append(second);
+      else stage.after(second);
       ends.push(board.render({ model: part(model, { svg: "second_svg", caption: "second_caption" }), el: second }));
     }
     boards.classList.toggle("adk-lab-beside", model.get("_are_beside"));
