@@ -14,9 +14,12 @@ import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from autodiff_kit.grading.performing import Performed
 
 __all__ = ["Check", "alike", "as_array", "check", "same", "show"]
 
@@ -67,6 +70,10 @@ class Check:
         answer, because code in the same process can read it, in raw memory if not otherwise.
     reply : callable (data, question) -> plain data, optional
         What ``ask(question)`` in the driver returns: computed here, where the whole input is.
+    explain : callable (data, value) -> str, optional
+        What is said of a wrong value, instead of the value beside the right one.
+    performed : Performed, optional
+        Of an exercise of ``kind = "perform"``: what is performed.
     needs : tuple of Check
         Other checks, of which one at least has to be passed for this one to be.
     """
@@ -90,6 +97,8 @@ class Check:
     in_words: Callable[[Any], str] | tuple[str, ...] | None = None
     public: Callable[[Any], Any] | None = None
     reply: Callable[[Any, Any], Any] | None = None
+    explain: Callable[[Any, Any], str] | None = None
+    performed: Performed | None = None
     needs: tuple[Check, ...] = ()
 
     def first_seed(self, seed: int) -> int:

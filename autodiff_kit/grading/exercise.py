@@ -85,6 +85,9 @@ class Exercise:
         Packages besides the standard library.
     reviewed : dict of str to str
         Automatic mutant -> why it is right to survive.
+    kind : str
+        ``"write"``, or ``"perform"``: then what is handed in are answers about a graph that was
+        drawn for the learner.
     has_puzzles : bool
         Whether its solution may be shown in pieces, to be put in order.
     puzzle_shares : dict of str to float
@@ -110,6 +113,7 @@ class Exercise:
     memory: int
     allowed: tuple[str, ...]
     reviewed: dict[str, str]
+    kind: str = "write"
     has_puzzles: bool = False
     puzzle_shares: dict[str, float] = field(default_factory=dict)
 

@@ -49,7 +49,12 @@ def load(folder: Path, name: str) -> Exercise:
         names = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
         notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
         solution = "\n\n".join(_cells(notebook, "solution"))
-        puzzles = facts.get("puzzles", _puzzles_of_course(folder))
+        is_performed = facts.get("kind") == "perform"
+        puzzles = facts.get("puzzles", not is_performed and _puzzles_of_course(folder))
+        if is_performed:  # a mistake that a performance shows has its sentence already
+            from autodiff_kit.view.perform.script import MISCONCEPTIONS
+
+            messages = {**MISCONCEPTIONS, **messages}
         exercise = Exercise(
             id=facts["id"],
             title=facts["title"],
@@ -73,6 +78,7 @@ def load(folder: Path, name: str) -> Exercise:
             memory=facts["limits"]["memory"],
             allowed=tuple(facts["allowed"]),
             reviewed=facts.get("reviewed", {}),
+            kind=facts.get("kind", "write"),
             has_puzzles=_is_wish(puzzles),
             puzzle_shares=dict(puzzles) if isinstance(puzzles, dict) else {},
         )
@@ -176,6 +182,20 @@ def _fits(exercise: Exercise) -> None:
     for hint in exercise.hints:
         for name in {hint.step, *hint.checks} - parts:
             problems.append(f"a hint is for {name}, which is neither a step nor a check")
+    if exercise.kind not in ("write", "perform"):
+        problems.append(f"kind is {exercise.kind!r}; it is perform, or left out")
+    is_performed = exercise.kind == "perform"
+    for check in exercise.checks:
+        if check.performed and not is_performed:
+            problems.append(
+                f'the check {check.name} is performed: exercise.toml lacks its kind = "perform"'
+            )
+        if is_performed and not check.performed:
+            problems.append(
+                f"kind is perform, and the check {check.name} is not made by performed(...)"
+            )
+    if len({c.performed.program for c in exercise.checks if c.performed}) > 1:
+        problems.append("its checks perform several programs; an exercise has one")
     for kind, share in exercise.puzzle_shares.items():
         is_share = isinstance(share, int | float) and 0 <= share <= 1
         if kind not in ("parsons", "gaps") or not is_share:

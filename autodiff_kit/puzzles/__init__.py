@@ -1,11 +1,13 @@
-"""Before a solution is written: its lines put in order, or gaps in it filled.
+"""Exercises that are not written: lines put in order, gaps filled, a graph performed.
 
-After reading this file you can put both into a notebook. They are made of the exercises' solutions
-and known mistakes by ``autodiff-kit build``. Read next: ``judge.py``.
+After reading this file you can put each into a notebook. Lines and gaps lead to a written exercise;
+they are made of its solution and known mistakes by ``autodiff-kit build``. A graph is performed for
+points of its own. Read next: ``judge.py``, then ``performing.py``.
 """
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,8 +16,9 @@ if TYPE_CHECKING:
     from autodiff_kit.grading.exercise import Exercise
     from autodiff_kit.grading.puzzles import Puzzle
     from autodiff_kit.puzzles.card import GapsCard, ParsonsCard
+    from autodiff_kit.puzzles.performing import Performance
 
-__all__ = ["gaps", "parsons"]
+__all__ = ["answers", "gaps", "parsons", "perform"]
 
 
 def parsons(key: str, *, course: Course | None = None) -> ParsonsCard:
@@ -79,11 +82,65 @@ def gaps(key: str, *, course: Course | None = None) -> GapsCard:
     return GapsCard(*_puzzles(key, course))
 
 
-def _puzzles(key: str, course: Course | None) -> tuple[Exercise, list[Puzzle], Path | None]:
+def perform(key: str, *, course: Course | None = None) -> Performance:
+    """Show a graph that is drawn for the learner, to be performed for points.
+
+    Run again, it stands where it stood. At its end another graph can be drawn.
+
+    Parameters
+    ----------
+    key : str
+        Id of an exercise of ``kind = "perform"``, such as ``"17.one_pass"``.
+    course : Course, optional
+        As in :func:`parsons`.
+
+    Returns
+    -------
+    Performance - shown when it is the last line of a cell.
+
+    Raises
+    ------
+    ExerciseError
+        If there is no such exercise, or if it is written.
+    """
+    from autodiff_kit.puzzles.performing import Performance
+
+    return Performance(*_place(key, course))
+
+
+def answers(key: str, *, course: Course | None = None) -> None:
+    """Write what was answered into the cell that runs, as code to hand in.
+
+    Parameters
+    ----------
+    key : str
+        Id of an exercise of ``kind = "perform"``.
+    course : Course, optional
+        As in :func:`parsons`.
+
+    Raises
+    ------
+    ExerciseError
+        If there is no such exercise, or if it is written.
+    """
+    from autodiff_kit.puzzles.performing import answered
+
+    print(answered(*_place(key, course), sys._getframe(1).f_globals))
+
+
+def _place(key: str, course: Course | None) -> tuple[Exercise, Path | None]:
     from autodiff_kit.grading.course import find_course, open_course
     from autodiff_kit.grading.progress import folder_of_work
-    from autodiff_kit.grading.puzzles import puzzles_in
 
     course = course or open_course(find_course(Path.cwd()))
     exercise = course.exercise(key)
-    return exercise, puzzles_in(course.folder, exercise), folder_of_work(course, exercise)
+    return exercise, folder_of_work(course, exercise)
+
+
+def _puzzles(key: str, course: Course | None) -> tuple[Exercise, list[Puzzle], Path | None]:
+    from autodiff_kit.grading.course import find_course, open_course
+    from autodiff_kit.grading.puzzles import puzzles_in
+
+    course = course or open_course(find_course(Path.cwd()))
+    exercise, folder = _place(key, course)
+    return exercise, puzzles_in(course.folder, exercise), folder

@@ -15,7 +15,7 @@ from typing import Any
 import traitlets
 
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.view.perform.page import LEVELS, perform_payload, perform_to_html
+from autodiff_kit.view.perform.page import LEVELS, PerformPayload, perform_payload, perform_to_html
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.view.viewer import performing_script, static
 from autodiff_kit.widgets.base import KitWidget
@@ -99,11 +99,15 @@ class BeTheEngine(KitWidget):
                 "`BeTheEngine(rec)`."
             )
         payload, self.picture = perform_payload(recording, only)
-        self._perform_payload = payload
         self.script = payload["script"]
-        super().__init__(payload, level=level, **traits)
+        self._perform_payload = self._shown(payload)
+        super().__init__(self._perform_payload, level=level, **traits)
         titles = self._words.partition(": ")[2]
         self._words = f"{', '.join(self.script['parts'])}: {titles}"
+
+    def _shown(self, payload: PerformPayload) -> PerformPayload:
+        """Return what the browser gets: here, everything."""
+        return payload
 
     def still(self) -> str:
         """Return the graph before anything is performed, as SVG text."""

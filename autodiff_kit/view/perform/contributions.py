@@ -11,11 +11,11 @@ from typing import cast
 
 import numpy as np
 
-from autodiff_kit.record.events import Accumulate, Backward, Contribution, Event, Visit
+from autodiff_kit.record.events import Accumulate, Backward, Contribution, Event, Value, Visit
 from autodiff_kit.view.perform.branches import Fork, forks
 from autodiff_kit.view.perform.context import Context, bare_task, slip
 from autodiff_kit.view.perform.mistakes import Contributed, as_text, right_values, slips_of
-from autodiff_kit.view.perform.replay import LARGEST, is_whole
+from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole
 from autodiff_kit.view.perform.script import Details, Mark, Send, Slip, Task
 from autodiff_kit.view.values import shape_text
 from autodiff_kit.view.words import box_value, capital, ordinal
@@ -92,7 +92,7 @@ class ContributionTasks:
     def _about(self, asked: Contributed) -> Details:
         node = asked.event["node"]
         g = self.gradients.get(node)
-        given = f"The gradient of `{asked.name}` is `{box_value(g['g'])}`." if g else ""
+        given = f"The gradient of `{asked.name}` {_in_full(g['g'])}." if g else ""
         return {
             "node": self.context.box(node),
             "edge": asked.edge,
@@ -259,3 +259,10 @@ def _wrong_axes(
 
 def _axes_text(axes: list[int]) -> str:
     return f"ax{'i' if len(axes) == 1 else 'e'}s {' and '.join(map(str, axes))}"
+
+
+def _in_full(value: Value) -> str:
+    """Say what a value is, with all elements; of a large one, which shape it has."""
+    if is_whole(value) and len(value["data"]) <= LARGEST:
+        return f"is `{as_text(array_of(value))}`"
+    return f"has the shape `{shape_text(value['shape'])}`"

@@ -126,6 +126,7 @@ class Task(TypedDict):
     reveal: str  # the right answer in words
     repeats: NotRequired[bool]  # alike were asked twice before
     smaller: NotRequired[Task]
+    withheld: NotRequired[bool]  # whether the browser knows no answer (withholding.py)
 
 
 class Send(TypedDict):
@@ -182,3 +183,4 @@ class Script(TypedDict):
     tasks: dict[str, Task]
     lessons: dict[str, str]  # MISCONCEPTIONS
     concepts: dict[str, str]  # CONCEPTS
+    closing: NotRequired[str]  # of a performance for points: what is said at the end

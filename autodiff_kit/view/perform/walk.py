@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 from autodiff_kit.view.perform.judging import Response, Verdict, judge
-from autodiff_kit.view.perform.script import Mark, NodePlan, Pass, Script, Slip, Task
+from autodiff_kit.view.perform.script import Mark, NodePlan, Pass, Script, Send, Slip, Task
 
 __all__ = ["SMALLER_AFTER", "Record", "Result", "Walk"]
 
@@ -94,6 +94,8 @@ class Walk:
         What came of each so far.
     order : list of str
         The boxes in the order in which their gradient was passed on.
+    passes : list of list of Send
+        For each backward pass so far, the contributions that have arrived.
     """
 
     def __init__(self, script: Script, *, is_exam: bool = False) -> None:
@@ -101,6 +103,7 @@ class Walk:
         self.task: Task | None = None
         self.records: list[Record] = []
         self.order: list[str] = []
+        self.passes: list[list[Send]] = []
         self._main: Task | None = None  # while a smaller question is asked
         self._last: list[str] = []  # boxes that the last answer named
         self._pass: _Pass | None = None
@@ -121,6 +124,24 @@ class Walk:
             return False
         tries = self.records[-1]
         return len(tries.named) >= SMALLER_AFTER and self._smaller() is not None
+
+    @property
+    def complete(self) -> list[str]:
+        """The boxes that have all of their contributions in this backward pass."""
+        if self._pass is None:
+            return []
+        nodes = self._pass.plan["nodes"]
+        return [box for box in nodes if self._count(box) == nodes[box]["needs"]]
+
+    @property
+    def visited(self) -> set[str]:
+        """The boxes that have had their turn in this backward pass."""
+        return set() if self._pass is None else self._pass.visited
+
+    @property
+    def plan(self) -> Pass | None:
+        """The backward pass that is performed now."""
+        return None if self._pass is None else self._pass.plan
 
     def answer(self, response: Response) -> Verdict:
         """Judge an answer, and go on if it is right.
@@ -223,6 +244,7 @@ class Walk:
         self._pass = None
         if "pass" in stage:
             plan = stage["pass"]
+            self.passes.append([])
             self._pass = _Pass(plan, {box: [] for box in plan["nodes"]}, set(), set())
             agenda += [("ask", task) for task in plan["begin"]]
             agenda += [*(("root", root) for root in plan["roots"]), ("next",)]
@@ -244,6 +266,7 @@ class Walk:
         uses, arrived = nodes[send["to"]]["uses"], self._state.arrived[send["to"]]
         own = [send["edge"] or "", nodes[box]["name"]]
         arrived.append(next(k for k, use in enumerate(uses) if use == own and k not in arrived))
+        self.passes[-1].append(send)
         self._arrive(send["to"])
 
     def _visit(self, box: str) -> None:

@@ -8,12 +8,29 @@ const hasSame = (one, other) => one.size === other.length && other.every((value)
 
 /** What came of an answer: `outcome` right, wrong or unclear, `text`, `misconceptions`, `marks`. */
 export function judge(task, response) {
+  if (task.withheld) return taken(task, response);
   if (task.kind === "value") return judgeValue(task, String(response));
   const chosen = new Set([response].flat().filter((value) => value !== ""));
   if (!chosen.size) return told("unclear", "Choose an answer first. A guess is fine.");
   if (task.answers.some(({ one, all = [] }) => hasSame(chosen, one == null ? all : [one]))) return told("right", task.right);
   const shown = task.slips.find(({ answer: { one, all = [] } }) => (one == null ? hasSame(chosen, all) : chosen.has(one)));
   return mistaken(shown ? [shown] : [], task);
+}
+
+/** An answer whose value is judged elsewhere (view/perform/withholding.py): whether it can be read. */
+function taken(task, response) {
+  if (task.kind !== "value") return [response].flat().some((value) => value !== "") ? told("wrong", "") : told("unclear", "Choose an answer first. A guess is fine.");
+  const text = String(response);
+  if (/^[`\s]*[Nn]one[`\s]*$/.test(text)) return told("wrong", "");
+  try {
+    const known = Object.keys(task.names);
+    const unknown = [...read(text).names].find((name) => !known.includes(name));
+    if (unknown == null) return told("wrong", "");
+    return told("unclear", `\`${unknown}\` is not known here. ${known.length ? `Names here: ${known.map((name) => `\`${name}\``).join(", ")}.` : "Type a number."}`);
+  } catch (problem) {
+    if (!(problem instanceof Unclear)) throw problem;
+    return told("unclear", problem.message);
+  }
 }
 
 const told = (outcome, text, misconceptions = [], marks = []) => ({ outcome, text, misconceptions, marks });

@@ -29,6 +29,7 @@ function performer(root, payload, host) {
   let skipped = 0;
   let exam = []; // prompts of wrong answers, for the end
   const total = lengthOf(script);
+  const isForPoints = script.closing != null; // then what is right is known elsewhere
 
   // -- parts
   const graph = graphPane(payload, () => calm.matches, pick);
@@ -54,7 +55,7 @@ function performer(root, payload, host) {
   });
   const title = make("div", { class: "adk-title" }, "Be the engine");
   const about = make("div", { class: "adk-engine-about" });
-  const head = make("div", { class: "adk-head" }, title, about, graph.zoomTools, levels);
+  const head = make("div", { class: "adk-head" }, title, about, graph.zoomTools, ...(isForPoints ? [] : [levels]));
   const dots = make("ol", { class: "adk-dots", "aria-hidden": "true" });
   const counter = make("p", { class: "adk-count" });
   const progress = make("div", { class: "adk-progress" }, dots, counter);
@@ -85,8 +86,8 @@ function performer(root, payload, host) {
     const verdict = walk.answer(response);
     if (verdict.outcome !== "unclear") note(["answer", response, isExam]);
     if (level === "exam" && !wasSmaller && verdict.outcome !== "unclear") {
-      if (verdict.outcome === "wrong") exam.push(`${task.prompt} ${verdict.text}`);
-      afterStep("noted", "Your answer is kept. What was right is told at the end.");
+      if (verdict.outcome === "wrong" && !isForPoints) exam.push(`${task.prompt} ${verdict.text}`);
+      afterStep("noted", `Your answer is kept. What was right is told ${isForPoints ? "when you check" : "at the end"}.`);
       return;
     }
     if (verdict.outcome === "right") return afterStep("right", verdict.text);
@@ -164,10 +165,12 @@ function performer(root, payload, host) {
   // -- what is shown
   function show() {
     const { task } = walk;
+    if (task?.withheld) Object.assign(task, { prompt: "One moment ...", hint: "" }, host.told().tasks?.[task.id]);
     if (task) {
       const words = walk.isSmaller() ? "A smaller question" : `${PARTS[task.part]} · ${walk.records.length + walk.skips} of ${total}`;
       question.ask(task, { level, chosen, isWorked: isWorked(), isSmaller: walk.isSmaller(), words });
-    } else {
+    } else if (isForPoints) question.close(total, script.closing);
+    else {
       question.end(walk.result(), script, exam.length > 0, exam);
       host.finish(walk.result());
     }
@@ -188,7 +191,7 @@ function performer(root, payload, host) {
     root.dataset.phase = task?.part === "build" ? "forward" : "backward";
     const hidden = (id) => frames.hidden(id);
     for (const id of payload.order) graph.update(id, { ...frames.fields[id], ...(isInPass ? fieldsOf(id) : {}) }, hidden(id));
-    const sent = new Map((isInPass ? pass.sent : []).map(({ edge, fields }) => [edge, fields]));
+    const sent = new Map((isInPass ? pass.sent : []).map(({ edge, fields }) => [edge, { ...fields, ...host.told().edges?.[edge] }]));
     for (const id of allEdges) graph.carry(id, isInPass ? { ...(frames.edges[id] ?? {}), ...(sent.get(id) ?? {}) } : frames.edges[id]);
     const own = task?.about === "inputs" || task?.about === "edges" ? task.node : null; // its edges are what is asked for
     for (const edge of graph.svg.querySelectorAll("[data-edge]")) {
@@ -211,7 +214,7 @@ function performer(root, payload, host) {
     const [here, { task }] = [walk.count(id), walk];
     const isAsked = task.node === id && (task.about === "sum" || task.about === "grad");
     const visited = walk.pass.visited.has(id);
-    if (here === plan.needs && !isAsked) return { ...plan.fields, visited };
+    if (here === plan.needs && !isAsked) return { ...plan.fields, ...host.told().fields?.[id], visited };
     const words = isAsked ? "?" : here ? `${here} of ${plan.needs}` : null;
     if (!words) return {};
     return { g: words, total: isAsked ? "= ?" : words };
@@ -334,6 +337,12 @@ function performer(root, payload, host) {
       question.say("");
       show();
     },
+    /** More is known: the question that is asked, and numbers of the steps before. */
+    hear() {
+      const had = root.contains(document.activeElement);
+      show();
+      if (had) host.focus(question);
+    },
     tell: (words) => words && question.say("noted", words),
     remove() {
       sizes.disconnect();
@@ -377,6 +386,7 @@ function render({ model, el }) {
         level: () => model.get("level"),
         setLevel: (name) => set("level", name),
         log: () => model.get("log") ?? [],
+        told: () => model.get("told") ?? {},
         note: (entry) => keep([...(model.get("log") ?? []), entry]),
         restart() {
           keep([]);
@@ -397,6 +407,8 @@ function render({ model, el }) {
   const changed = () => view?.setLevel(model.get("level"));
   const moved = () => model.get("log") === own || view?.stand(); // another view of it was answered, or Python
   const noted = () => view?.tell(model.get("note"));
+  const heard = () => view?.hear();
+  model.on("change:told", heard);
   model.on("change:payload", load);
   model.on("change:level", changed);
   model.on("change:note", noted);
@@ -404,6 +416,7 @@ function render({ model, el }) {
   load();
   return () => {
     isGone = true;
+    model.off("change:told", heard);
     model.off("change:payload", load);
     model.off("change:level", changed);
     model.off("change:note", noted);

@@ -130,6 +130,14 @@ export function questionPane(act) {
       if (wasExam) section("Your answers that were not right", list, "bad");
       more.append(press("check", "Perform it again", act.restart));
     },
+    /** The end of a performance for points: what was right is told elsewhere. */
+    close(count, words) {
+      step.textContent = "The end";
+      prompt.replaceChildren(`All ${count} questions are answered`);
+      hint.replaceChildren();
+      ways.replaceChildren(make("p", {}, ...worded(words)));
+      more.replaceChildren(press("plain", "Draw a new graph", act.restart));
+    },
     focus() {
       (typed ?? ways.querySelector("button") ?? prompt).focus({ preventScroll: true });
     },

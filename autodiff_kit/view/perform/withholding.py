@@ -1,0 +1,112 @@
+"""A performance for points: what a browser gets of it holds no answer.
+
+After reading you can say why nothing can be copied from the state of the lab or from a notebook's
+outputs: questions, numbers and expressions of a step are sent when it is its turn, by the process
+that keeps the script. Read next: ``puzzles/performing.py``.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypedDict
+
+from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.perform.page import PerformPayload
+from autodiff_kit.view.perform.script import NodePlan, Pass, Script, Stage, Task
+from autodiff_kit.view.perform.walk import Walk
+
+__all__ = ["Told", "told_of", "withheld"]
+
+
+class Told(TypedDict):
+    """What is told in the midst of a performance for points."""
+
+    tasks: dict[str, Any]  # question and hint, of those that were asked
+    fields: dict[str, Fields]  # what boxes show that have all of their contributions
+    edges: dict[str, Fields]  # what arrows show that were answered
+
+
+def withheld(payload: PerformPayload, closing: str) -> PerformPayload:
+    """Return what a browser needs to ask, without any answer.
+
+    Parameters
+    ----------
+    payload : dict
+        As ``perform_payload`` returns it.
+    closing : str
+        What is said when all is answered.
+    """
+    script = payload["script"]
+    first = min((stage["frame"] for stage in script["stages"]), default=0)
+    shown: Script = {
+        **script,
+        "tasks": {key: _bare(task) for key, task in script["tasks"].items()},
+        "stages": [_stage(stage) for stage in script["stages"]],
+        "lessons": {},
+        "closing": closing,
+    }
+    frames = payload["frames"][: first + 1]
+    frames[-1] = {**frames[-1], "set": {}, "along": {}, "caption": ""}
+    return {**payload, "script": shown, "frames": frames, "places": []}
+
+
+def _bare(task: Task) -> Task:
+    return {
+        "id": task["id"],
+        "part": task["part"],
+        "about": task["about"],
+        "kind": task["kind"],
+        "node": task["node"],
+        "edge": task["edge"],
+        "where": task["where"],
+        "options": [] if task["kind"] == "value" else task["options"],
+        "names": {},
+        "varied": [],
+        "answers": [],
+        "slips": [],
+        "prompt": "",
+        "hint": "",
+        "otherwise": "",
+        "right": "",
+        "reveal": "",
+        "withheld": True,
+    }
+
+
+def _stage(stage: Stage) -> Stage:
+    if "pass" not in stage:
+        return stage
+    plan = stage["pass"]
+    nodes = {box: _node(node) for box, node in plan["nodes"].items()}
+    shown: Pass = {**plan, "end": plan["frame"], "nodes": nodes, "closed": {}}
+    return {**stage, "pass": shown}
+
+
+def _node(plan: NodePlan) -> NodePlan:
+    sends = plan["sends"]
+    return {
+        **plan,
+        "sends": [{**send, "fields": {}} for send in sends],
+        "gradient": "",
+        "fields": {},
+        "smaller": _bare(plan["smaller"]),
+    }
+
+
+def told_of(walk: Walk) -> Told:
+    """Return what a learner sees who has come so far."""
+    task, tasks = walk.task, walk.script["tasks"]
+    asked = [tasks[record.task] for record in walk.records if record.task in tasks]
+    told: Told = {"tasks": {}, "fields": {}, "edges": {}}
+    for one in asked:
+        names = {name: [] for name in one["names"]}
+        told["tasks"][one["id"]] = {"prompt": one["prompt"], "hint": one["hint"], "names": names}
+    if walk.plan is None:
+        return told
+    is_open = task is not None and task["about"] in ("sum", "grad")
+    for box in walk.complete:
+        if not (is_open and task is not None and task["node"] == box):
+            told["fields"][box] = walk.plan["nodes"][box]["fields"]
+    for send in walk.passes[-1]:
+        if send["edge"]:
+            told["edges"][send["edge"]] = send["fields"]
+    return told

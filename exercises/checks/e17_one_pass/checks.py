@@ -1,0 +1,70 @@
+"""A backward pass by hand: in which order, to whom, how much, and what adds up?"""
+
+from autodiff_kit.grading.performing import performed
+
+PROGRAM = """\
+w = torch.tensor({w}, requires_grad=True)
+x = torch.tensor({x}, requires_grad=True)
+k = torch.tensor({k})
+{lines}
+loss.backward()
+"""
+
+
+def written(w, x, k, lines):
+    """Return a program with these numbers and lines."""
+    text = PROGRAM.format(w=f"{w}.0", x=f"{x}.0", k=f"{k}.0", lines="\n".join(lines))
+    return text.rstrip("\n")
+
+
+def program(rng):
+    """Draw numbers, the order of factors, and the place of the line that detaches."""
+    while True:
+        w, x = int(rng.integers(2, 13)), int(rng.integers(2, 10))
+        t = int(rng.integers(-20, 21))
+        k = x * x - t
+        # Each known mistake gives another number, and the example's numbers do not come again.
+        if k > 0 and t not in (-5, -2, -1, 0, 1, 2, w, -w) and w not in (3, x, 1):
+            break
+
+    def either(left, sign, right):
+        sides = (left, right) if rng.random() < 0.5 else (right, left)
+        return f"{sides[0]} {sign} {sides[1]}"
+
+    lines = [
+        "s = x * x",
+        "t = s - k",
+        f"u = {either('t', '*', 'c')}",
+        f"r = {either('u', '*', 't')}",
+        f"loss = {either('r', '+', 'x')}",
+    ]
+    lines.insert(int(rng.integers(0, 3)), "c = w.detach()")
+    return written(w, x, k, lines)
+
+
+EXAMPLE = written(
+    3,
+    2,
+    9,
+    ["c = w.detach()", "s = x * x", "t = s - k", "u = t * c", "r = u * t", "loss = r + x"],
+)
+SHOWN = "the graph of r = u * t with u = t * c"
+
+
+def asked(name, points, concept, *about):
+    return performed(
+        program,
+        name=name,
+        step="pass",
+        points=points,
+        concept=concept,
+        about=about,
+        example=EXAMPLE,
+        shown=SHOWN,
+    )
+
+
+Order = asked("Order", 2, "a node waits for all of its contributions", "begin", "seed", "next")
+Edges = asked("Edges", 3, "contributions go to the inputs in the graph", "targets", "count")
+Contributions = asked("Contributions", 3, "a contribution is slope times gradient", "value")
+Sums = asked("Sums", 2, "contributions add up", "sum")
