@@ -21,7 +21,7 @@ from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.due import in_words
 from autodiff_kit.grading.results import EXCUSED, OVERRIDE, Grade, late_in_words
 
-__all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes"]
+__all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes", "sharing"]
 
 # What each is, for people; and the name of the file or folder that it makes.
 FORMATS = {
@@ -232,6 +232,18 @@ _NOTHING = ("missing", "not attempted")
 def is_empty(grade: Grade) -> bool:
     """Tell whether nothing was tried: the notebook as it was handed out, or without its cells."""
     return bool(grade.marks) and all(mark.status in _NOTHING for mark in grade.marks)
+
+
+def sharing(grades: Iterable[Grade]) -> list[list[str]]:
+    """Return the learners who handed in a performance of the same graph.
+
+    A graph is drawn by a number of fifty-three binary digits: two do not meet by chance.
+    """
+    students: dict[str, list[str]] = {}
+    for grade in grades:
+        if grade.attempt.draw:
+            students.setdefault(grade.attempt.draw, []).append(grade.student)
+    return [sorted(names) for names in students.values() if len(names) > 1]
 
 
 def mistakes(grades: Iterable[Grade]) -> Counter[str]:

@@ -230,6 +230,8 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
             plain(f"    late: {late}")
         if stale := sum(g.is_stale for g in here):
             plain(f"    judged by checks that have changed since: {stale} (autodiff-kit regrade)")
+        for names in export.sharing(here):
+            plain(f"    the same graph was performed by {', '.join(names)}: one may have copied")
         exercise = course.exercise(name) if name in course.names else None  # it may be gone
         words = _in_words(exercise) if exercise else {}
         for message, count in export.mistakes(here).most_common(3):

@@ -32,6 +32,7 @@ from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.performing import DRAWS
 from autodiff_kit.grading.puzzle_making import puzzles_for
 from autodiff_kit.grading.puzzle_points import with_puzzle_points
 from autodiff_kit.grading.results import Attempt, Mark, file_hash, folder_hash
@@ -130,6 +131,7 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
         attempt,
         status="fault" if is_fault else "graded",
         marks=marks,
+        draw=_draw(result) if exercise.kind == "perform" else "",
         tries=tries,
         seconds=round(time.monotonic() - start, 4),
     )
@@ -142,6 +144,15 @@ def _mark(exercise: Exercise, result: Result, row: Row) -> Mark:
         failures=" ".join(row.failed),
         picture=picture if len(picture) <= MAX_PICTURE else "",
     )
+
+
+def _draw(result: Result) -> str:
+    """Return the number that a performance's graph was drawn by; "" if it has none."""
+    for answer in result.example.values():
+        draw = answer.value.get("draw") if isinstance(answer.value, dict) else None
+        if isinstance(draw, int) and 0 <= draw < DRAWS:
+            return str(draw)
+    return ""
 
 
 def _text(exercise: Exercise, row: Row) -> str:

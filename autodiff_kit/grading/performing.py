@@ -20,6 +20,7 @@ import numpy as np
 
 import autodiff_kit
 from autodiff_kit.grading.checks import Check
+from autodiff_kit.record import record
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.perform import Script, Task, Walk, perform_script
 from autodiff_kit.view.scene import build
@@ -152,7 +153,7 @@ def performed(
         many=True,
         explain=explain,
         public=lambda data: None,
-        reply=lambda data, question: _question(data["source"], parts, question),
+        reply=lambda data, answers: _question(data["source"], parts, answers),
         performed=own,
     )
 
@@ -169,7 +170,7 @@ def recording_of(source: str) -> Recording:
     name = "<program>"
     linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
     try:
-        with autodiff_kit.record() as recording:
+        with record() as recording:
             exec(compile(source, name, "exec"), {"torch": autodiff_kit})
     finally:
         del linecache.cache[name]  # the next one has other lines under this name
@@ -294,7 +295,7 @@ def _asked(walk: Walk, source: str, task: Task) -> Any:
         arrived.append({})
         for sent in sends:
             arrived[-1].setdefault(sent["to"], []).append(_sent(walk, sent["tasks"]))
-    to, place = edges.get(task["edge"], ("", 0))
+    to, place = edges.get(task["edge"] or "", ("", 0))
     return {
         "about": task["about"],
         "prompt": task["prompt"],

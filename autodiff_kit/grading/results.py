@@ -85,6 +85,8 @@ class Attempt(_Marked):
     seconds: float = 0.0
     note: str = ""
     """Whether it came late, and which other files the learner handed in for it, or ``""``."""
+    draw: str = ""
+    """Of what was performed: the number that its graph was drawn by. No two learners share one."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ create table if not exists attempts (
     student text not null, name text not null, exercise text not null, version integer not null,
     origin text not null, hash text not null, checks text not null, seed text not null,
     level text not null, status text not null, marks text not null,
-    note text not null default '',
+    note text not null default '', draw text not null default '',
     tries integer not null, seconds real not null, at real not null
 );
 create table if not exists overrides (
@@ -55,6 +55,7 @@ _LATER = (
     ("overrides", "withdrawn", "integer not null default 0"),
     ("overrides", "excused", "integer not null default 0"),
     ("attempts", "note", "text not null default ''"),
+    ("attempts", "draw", "text not null default ''"),
 )
 # Older versions noted only the order, of attempts and of work that came back after others.
 _ORDER = """

@@ -86,7 +86,7 @@ class Performance(BeTheEngine):
         for response in _responses(log):
             if walk.task is not None and walk.answer(response).outcome == "unclear":
                 walk.show()
-        self.told = told_of(walk)
+        self.told = dict(told_of(walk))
 
     def __repr__(self) -> str:
         """Say what this is, the same for every learner."""
@@ -146,7 +146,7 @@ def answered(exercise: Exercise, folder: Path | None, space: dict[str, Any]) -> 
     name = f"<answers to {exercise.id}>"
     linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
     exec(compile(code, name, "exec"), space)
-    shell = get_ipython()  # type: ignore[no-untyped-call]
+    shell = get_ipython()
     if shell is not None:
         shell.set_next_input(code, replace=True)
     rest = (

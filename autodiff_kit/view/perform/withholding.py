@@ -98,7 +98,7 @@ def told_of(walk: Walk) -> Told:
     asked = [tasks[record.task] for record in walk.records if record.task in tasks]
     told: Told = {"tasks": {}, "fields": {}, "edges": {}}
     for one in asked:
-        names = {name: [] for name in one["names"]}
+        names: dict[str, list[Any]] = {name: [] for name in one["names"]}
         told["tasks"][one["id"]] = {"prompt": one["prompt"], "hint": one["hint"], "names": names}
     if walk.plan is None:
         return told

@@ -1,10 +1,10 @@
-"""Two backward passes by hand: shapes, broadcasting, a product of matrices, and what is in .grad."""
+"""Two backward passes by hand: shapes, broadcasting, a matrix product, and what is in .grad."""
 
 from autodiff_kit.grading.performing import performed
 
 
 def matrix(rng, rows, columns, high=4):
-    """Draw small whole numbers, no two of a row alike."""
+    """Draw small integers, no two of a row alike."""
     return [[float(n) for n in rng.permutation(range(1, high + 1))[:columns]] for _ in range(rows)]
 
 
