@@ -347,20 +347,23 @@ def build(folder: Path | None, check: bool) -> None:
     default=".",
     help="The folder with course.toml; else the one around here.",
 )
-def new_exercise(key: str, title: str, folder: Path) -> None:
+@click.option("--perform", is_flag=True, help="One that is performed, not written.")
+def new_exercise(key: str, title: str, folder: Path, perform: bool) -> None:
     """Begin an exercise of your own, such as 17.softmax, in your course.
 
     What is written works at once: a small exercise (the backward rule of the mean), its parts
     explained by comments. Put yours in its place, part by part, and let `verify` tell you what is
-    still missing. Nothing that is there is overwritten.
+    still missing. Nothing that is there is overwritten. With --perform, the learner is the engine:
+    a graph is drawn for each, and they answer what happens in its backward pass.
 
     \b
     Examples:
       autodiff-kit new-exercise 17.softmax
       autodiff-kit new-exercise 17.softmax --title "The rule of softmax" --course ~/course
+      autodiff-kit new-exercise 18.two_passes --perform
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     with explained():
-        course, name = begin(folder, key, title)
+        course, name = begin(folder, key, title, perform=perform)
     click.echo(
         f"Begun, in {course}:\n"
         f"  source/{name}/{name}.ipynb\n"

@@ -187,13 +187,11 @@ def _fits(exercise: Exercise) -> None:
     is_performed = exercise.kind == "perform"
     for check in exercise.checks:
         if check.performed and not is_performed:
-            problems.append(
-                f'the check {check.name} is performed: exercise.toml lacks its kind = "perform"'
-            )
+            words = 'is performed: exercise.toml needs kind = "perform"'
+            problems.append(f"the check {check.name} {words}")
         if is_performed and not check.performed:
-            problems.append(
-                f"kind is perform, and the check {check.name} is not made by performed(...)"
-            )
+            words = 'is not made by performed(...), as those of kind = "perform" are'
+            problems.append(f"the check {check.name} {words}")
     if len({c.performed.program for c in exercise.checks if c.performed}) > 1:
         problems.append("its checks perform several programs; an exercise has one")
     for kind, share in exercise.puzzle_shares.items():

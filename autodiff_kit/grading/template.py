@@ -2,8 +2,9 @@
 
 After reading this file you can say which files an exercise is made of and what each of them is for:
 the texts below are what `autodiff-kit new-exercise` writes, and their comments are the description
-of the format. The placeholder asks for the backward rule of the mean. Read next: ``verify.py``,
-which says whether your own checks are good ones.
+of the format. The placeholder asks for the backward rule of the mean. One that is performed begins
+as the kit's own exercise 17, whose comments describe that form. Read next: ``verify.py``, which
+says whether your own checks are good ones.
 """
 
 from __future__ import annotations
@@ -14,12 +15,14 @@ import tomllib
 from pathlib import Path
 
 from autodiff_kit.free_form import Json
-from autodiff_kit.grading.course import open_course
+from autodiff_kit.grading.course import find_course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.loading import load
 from autodiff_kit.grading.release import with_hidden_tests
 
 __all__ = ["begin"]
+
+_PERFORMED = "17.one_pass", "e17_one_pass"  # what an exercise that is performed begins as
 
 _EXERCISE = """\
 # What the exercise is: its steps and points, its limits, its hints.
@@ -230,7 +233,9 @@ _CELLS = [
 ]
 
 
-def begin(folder: Path, key: str, title: str = "") -> tuple[Path, str]:
+def begin(
+    folder: Path, key: str, title: str = "", *, perform: bool = False
+) -> tuple[Path, str]:
     """Write a new exercise into a course, and add it to ``course.toml``.
 
     Parameters
@@ -241,6 +246,8 @@ def begin(folder: Path, key: str, title: str = "") -> tuple[Path, str]:
         ``"17.softmax"``: a number of two figures that is free, and a word.
     title : str
         Heading for learners; else made of the word.
+    perform : bool
+        Begin one that is performed, not written.
 
     Returns
     -------
@@ -285,7 +292,7 @@ def begin(folder: Path, key: str, title: str = "") -> tuple[Path, str]:
     title = " ".join(title.split()) or word.replace("_", " ").capitalize()
     listed = _listed(folder / "course.toml", name)
     try:
-        _write(folder, name, key, title)
+        (_write_performed if perform else _write)(folder, name, key, title)
         (folder / "course.toml").write_text(listed, encoding="utf-8")
     except OSError as error:
         raise ExerciseError(f"Cannot write to {folder}: {error}") from error
@@ -329,6 +336,28 @@ def _write(folder: Path, name: str, key: str, title: str) -> None:
     source.parent.mkdir(parents=True)
     source.write_bytes(_notebook(key, title))  # for the checks to be read beside it
     source.write_bytes(with_hidden_tests(_notebook(key, title), load(folder, name)))
+
+
+def _write_performed(folder: Path, name: str, key: str, title: str) -> None:
+    """Write what exercise 17 is made of, under the new name."""
+    old_key, old_name = _PERFORMED
+    kit = find_course()
+    heading = title[:1].lower() + title[1:]
+    parts = (kit / part / old_name for part in ("checks", "source"))
+    for place in (place for part in parts for place in part.rglob("*")):
+        if place.suffix not in (".py", ".toml", ".ipynb") or "__pycache__" in place.parts:
+            continue
+        text = place.read_text(encoding="utf-8")
+        text = text.replace(old_key, key).replace(old_name, name)
+        text = text.replace(f"e{old_key[:2]}-", f"e{key[:2]}-")
+        text = re.sub(r'(?m)^title = ".*"$', f"title = {json.dumps(title)}", text)
+        text = re.sub(r'(?m)^lesson = ".*"$', 'lesson = ""', text)
+        text = re.sub(r"# Exercise 17: [^\\]*", f"# Exercise {key[:2]}: {heading}", text)
+        text = re.sub(r" It follows lesson 03, [^*]*\.\*", "*", text)
+        target = folder / place.relative_to(kit).as_posix().replace(old_name, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with open(target, "x", encoding="utf-8") as file:
+            file.write(text)
 
 
 def _notebook(key: str, title: str) -> bytes:

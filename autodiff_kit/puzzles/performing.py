@@ -58,6 +58,7 @@ class Performance(BeTheEngine):
         recording = recording_of(source_of(performed.program, self._draw))
         super().__init__(recording, performed.only, level="exam", log=log)
         self._go_on(log)
+        self._keep()
         self.observe(self._answered, "log")
 
     def _shown(self, payload: PerformPayload) -> PerformPayload:
@@ -79,6 +80,9 @@ class Performance(BeTheEngine):
             self.payload = deflate(self._shown(payload))
         else:
             self._go_on(change["new"])
+        self._keep()
+
+    def _keep(self) -> None:
         keep(self._folder, self._exercise, **{KEPT: {"draw": self._draw, "log": self.log}})
 
     def _go_on(self, log: list[Any]) -> None:

@@ -122,7 +122,7 @@ def test_in_the_learners_copy_every_link_leads_to_a_file(copied: Path) -> None:
         for target in re.findall(r"\]\(([^)]+)\)", cell.source)
     }
 
-    assert len(books) == len(NOTEBOOKS) + 16
+    assert len(books) == len(NOTEBOOKS) + 18
     assert {link for link, is_there in links.items() if not is_there} == set()
     assert ("01_what_is_a_graph.ipynb", "autodiff-kit-exercises/e01_graph.ipynb") in links
     assert ("e01_graph.ipynb", "../01_what_is_a_graph.ipynb") in links

@@ -2,6 +2,18 @@
 
 from autodiff_kit.grading.performing import performed
 
+# What is performed is a program of a few lines, drawn anew for each attempt:
+#   program(rng)   returns its source. `torch` is the kit; the last line is a backward pass
+#   EXAMPLE        one that `program` never draws: `verify` tries its answers on other graphs
+# Each check has some of the questions, by what they are about (a list is in the kit's
+# view/perform/script.py, CONCEPTS): all of them have to be right for its points. An order alone is
+# soon guessed, so half of the contributions ("value") have to be right for any points.
+# `only` says which parts are performed: "build", "backward", "state"; else the backward pass.
+# The solution in the notebook, the mutants and the alternatives are functions that answer one
+# question. They get a dict: "about", "options", "node" (the box it is about), "to" (where a
+# contribution goes) and "place" (as which input), "nodes" (of the graph), "arrived" (for each pass,
+# the contributions so far by box), "complete" and "visited" boxes, and the "root" of the pass.
+
 PROGRAM = """\
 w = torch.tensor({w}, requires_grad=True)
 x = torch.tensor({x}, requires_grad=True)
