@@ -228,6 +228,7 @@ LOADERS["functions"] = lambda: import_module("autodiff_kit.functions")
 LOADERS["given_outputs"] = lambda: import_module("autodiff_kit.given_outputs")
 LOADERS["ops"] = lambda: import_module("autodiff_kit.ops")
 LOADERS["modules"] = lambda: import_module("autodiff_kit.nn.modules")
+LOADERS["performances"] = lambda: import_module("autodiff_kit.lessons.performances")
 LOADERS["view"] = lambda: import_module("autodiff_kit.view")
 
 

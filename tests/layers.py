@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "cli": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "site", "cli"},
     "face": CORE | {"nn", "optim", "utils", "static", "face"},
 }
-FACE_MAY_LOAD_LATER = {"record", "view", "widgets", "grading"}
+FACE_MAY_LOAD_LATER = {"record", "view", "widgets", "lessons", "grading"}
 JUPYTER = {"IPython", "anywidget", "ipywidgets", "matplotlib", "numpy", "traitlets"}
 OTHERS = {  # packages besides the standard library and ourselves
     "errors": set[str](),

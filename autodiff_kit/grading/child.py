@@ -63,6 +63,7 @@ REPLY_ITEMS = 50_000  # values in one answer: what is compared and shown takes t
 MOST_WRITES = 400_000  # for one call, or for all cells; each `print` makes two
 Emit = Callable[[Message], None]
 Ask = Callable[[int, Any], Any]
+Limited = Callable[[], contextlib.AbstractContextManager[object]]
 Calls = list[CallSent]
 Failures = dict[str, Trouble]
 _NO_TROUBLE: Trouble = {
@@ -73,6 +74,10 @@ _NO_TROUBLE: Trouble = {
     "cell_called": 0,
     "line_called": 0,
 }
+
+
+class TimeUp(BaseException):
+    """Time is up for a statement or a call: raised by a clock in this very process, if any."""
 
 
 class Printed(io.TextIOBase):
@@ -110,7 +115,12 @@ class Printed(io.TextIOBase):
 
 
 def run(
-    work: WorkSent, calls: Iterable[Calls], emit: Emit, output: int, ask: Ask | None = None
+    work: WorkSent,
+    calls: Iterable[Calls],
+    emit: Emit,
+    output: int,
+    ask: Ask | None = None,
+    clock: Limited = contextlib.nullcontext,
 ) -> None:
     """Run a submission, then each call's driver beside it, and emit one answer after each.
 
@@ -127,6 +137,8 @@ def run(
         How many characters of prints to keep.
     ask : callable (number of the call, question), optional
         What a driver's ``ask(question)`` calls.
+    clock : callable, optional
+        Gives what limits the time of a statement or of a call, if this process does so itself.
     """
     step = Namespace("submission")
     printed = Printed(output)
@@ -148,7 +160,7 @@ def run(
                 emit(answer_to(READ, "unreadable", words=words))
                 return
             given = Given(step, work["names"], work["given"])
-            failures = _load(given, cells, step, work["skip"], emit)
+            failures = _load(given, cells, step, work["skip"], emit, clock)
             emit(answer_to(LOADED))
             # All stay: in what is to be freed, the learner's code could look for them, and for the
             # modules that drivers use.
@@ -156,7 +168,7 @@ def run(
             for call in itertools.chain.from_iterable(calls):
                 number = len(spaces)
                 spaces.append({"ask": functools.partial(ask, number)} if ask else {})
-                _drive(number, call, spaces[-1], given, emit, printed, failures)
+                _drive(number, call, spaces[-1], given, emit, printed, failures, clock)
     finally:
         sys.modules.pop("submission", None)
 
@@ -184,7 +196,12 @@ def answer_to(
 
 
 def _load(
-    given: Given, cells: list[Cell], step: Namespace, skip: list[int], emit: Emit
+    given: Given,
+    cells: list[Cell],
+    step: Namespace,
+    skip: list[int],
+    emit: Emit,
+    clock: Limited,
 ) -> Failures:
     """Run all cells; return, by name, the first error that can be why it is missing.
 
@@ -221,7 +238,9 @@ def _load(
             given.share()
             try:
                 tree = ast.Module([statement], [])
-                exec(compile(tree, f"{SUBMISSION}{number}>", "exec", flags, True), step.__dict__)
+                code = compile(tree, f"{SUBMISSION}{number}>", "exec", flags, True)
+                with clock():
+                    exec(code, step.__dict__)
             except BaseException as error:  # also SystemExit: the statement ends, nothing more
                 cause = _cause(error, failures)
                 failed(statement, described(error) if cause is None else cause)
@@ -249,6 +268,7 @@ def _drive(
     emit: Emit,
     printed: Printed,
     failures: Failures,
+    clock: Limited,
 ) -> None:
     value: Any = None
     trouble: Trouble | None = None
@@ -259,7 +279,8 @@ def _drive(
         exec(_driver(call["driver"]), beside)
         given.put_back()
         given.share()
-        value = beside["drive"](given.for_driver(), call["data"])
+        with clock():
+            value = beside["drive"](given.for_driver(), call["data"])
         status = "ok"
         if given.put_back():
             status, value = "refused", None

@@ -160,8 +160,14 @@ def _text(exercise: Exercise, row: Row) -> str:
     text = clean(row.text, 4000, LINES)
     is_tried = row.status not in (NOT_ATTEMPTED, "missing")
     lost_checks = [check for check in exercise.checks if is_tried and check.name in row.failed]
+    if not lost_checks:
+        return text
+    if sum(check.points for check in lost_checks) > row.max - row.points + 1e-9:
+        # A puzzle has earned some of them: what is lost is no longer the sum.
+        parts = ", ".join(check.concept for check in lost_checks)
+        return f"{text}\nNot right in what was written: {parts}."
     parts = ", ".join(f"{check.concept} ({check.points:g})" for check in lost_checks)
-    return f"{text}\nPoints lost: {parts}." if lost_checks else text
+    return f"{text}\nPoints lost: {parts}."
 
 
 def files_hash(folder: Path) -> str:

@@ -50,6 +50,10 @@ HAND_IN = (
 _LINK = re.compile(
     rb"\[([^][]*)\]\(\.\./\.\./\.\./notebooks/([^)]*)\)"
 )  # to a lesson, in the source
+_WITH_PUZZLES = (
+    "\nIt is the hash (SHA-256) of the file in the zip. That file also holds the puzzles that you\n"
+    "solved: your own notebook is without them, and so has another hash."
+)
 _EXERCISE = click.argument("key", metavar="EXERCISE")
 _FOLDER = click.option(
     "--folder",
@@ -300,7 +304,8 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
     It is tried first, as `check` does, and you hear what is missing. Wrong answers are packed
     all the same; if a step is not attempted or not found, or a cell does not run, you are asked
     before (without a terminal to answer in, nothing is packed). The receipt is the hash of
-    your work: keep it, and you can show later what you handed in.
+    the file in the zip: keep both, and you can show later what you handed in. Where puzzles
+    count, those that you solved are put into that file, and not into your notebook.
     """
     pack(key, folder, yes=yes)
 
@@ -324,7 +329,12 @@ def pack(key: str, folder: Path | None = None, *, yes: bool = False) -> Path:
     if not yes:
         _ask_about(feedback)
     work = path.read_bytes()
-    data = with_answers(work, exercise, known(folder, exercise))
+    try:
+        data = work
+        if path.suffix == ".ipynb":
+            data = with_answers(work, exercise, known(folder, exercise))
+    except Unreadable as error:
+        raise click.ClickException(f"{path}: {error}") from error
     digest = hashlib.sha256(data).hexdigest()
     receipt = {
         "exercise": exercise.id,
@@ -342,6 +352,7 @@ def pack(key: str, folder: Path | None = None, *, yes: bool = False) -> Path:
     click.echo(
         f"\nPacked: {target.resolve()}\n{course.hand_in or HAND_IN}\n"
         f"Receipt, to show later what you handed in: {digest}"
+        f"{'' if data == work else _WITH_PUZZLES}"
     )
     return target
 

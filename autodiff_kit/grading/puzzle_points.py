@@ -28,6 +28,7 @@ from autodiff_kit.grading.marking import (
     grade_code,
 )
 from autodiff_kit.grading.messages import Fields
+from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.puzzles import Puzzle, arranged, beside, filled, key_of, places_from
 
 __all__ = ["with_answers", "with_puzzle_points"]
@@ -46,6 +47,11 @@ def with_answers(notebook: bytes, exercise: Exercise, facts: Fields) -> bytes:
     exercise : Exercise
     facts : dict
         What is kept about the exercise beside the learner's work (`progress.known`).
+
+    Raises
+    ------
+    Unreadable
+        If that is no notebook, and there are answers to put into it.
     """
     answers = {}
     for kind in exercise.puzzle_shares:
@@ -56,14 +62,12 @@ def with_answers(notebook: bytes, exercise: Exercise, facts: Fields) -> bytes:
         return notebook
     try:
         content = json.loads(notebook)
-        content["metadata"] = {**content.get("metadata", {}), ANSWERS: answers}
-        return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-    except (
-        ValueError,
-        TypeError,
-        RecursionError,
-    ):  # no notebook: that is told elsewhere
-        return notebook
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"The file is not a notebook: {str(error)[:200]}") from error
+    if not isinstance(content, dict) or not isinstance(content.get("metadata", {}), dict):
+        raise Unreadable("The file is not a notebook: there is no place for your solved puzzles.")
+    content["metadata"] = {**content.get("metadata", {}), ANSWERS: answers}
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def with_puzzle_points(

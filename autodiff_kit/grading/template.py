@@ -233,9 +233,7 @@ _CELLS = [
 ]
 
 
-def begin(
-    folder: Path, key: str, title: str = "", *, perform: bool = False
-) -> tuple[Path, str]:
+def begin(folder: Path, key: str, title: str = "", *, perform: bool = False) -> tuple[Path, str]:
     """Write a new exercise into a course, and add it to ``course.toml``.
 
     Parameters

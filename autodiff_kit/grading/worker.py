@@ -8,18 +8,21 @@ what `Level0` keeps apart and what not; `InProcess` is for code one trusts. Read
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import queue
 import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from autodiff_kit.clock import Clock
 from autodiff_kit.grading import child, usage, wire
 from autodiff_kit.grading.calls import Call, Fault, Limits, Reply, Work
 from autodiff_kit.grading.messages import Claim, Message
@@ -28,11 +31,12 @@ from autodiff_kit.grading.supervision import order_of, reply_of, request_of, sup
 __all__ = ["HAS_PROCESSES", "InProcess", "Level0", "bare_environment", "bare_python", "own_runner"]
 
 HERE = Path(__file__).parent
+LEAST = 0.1  # seconds for a call that is begun
 HAS_PROCESSES = sys.platform != "emscripten"  # the Python of a browser has none
 
 
 class InProcess:
-    """Run code in this very process: for code one trusts, and without any limit."""
+    """Run code in this very process: for code one trusts. Its time is limited, and nothing else."""
 
     level = "in process"
 
@@ -53,20 +57,51 @@ class InProcess:
         first, second = (wire.decode(data, 2**40) for data in sent)
         before = sys.modules.get("submission")
         with np.errstate():
-            child.run(first["work"], (first["calls"], second), emit, limits.output, ask)
+            clock = functools.partial(_Within, limits, time.monotonic() + limits.total)
+            child.run(first["work"], (first["calls"], second), emit, limits.output, ask, clock)
         if before is not None:
             sys.modules["submission"] = before
         cells = next(m["value"] for m in messages if m["call"] == child.READ)
         if cells is None:
             return [Reply("unreadable", error=messages[-1]["error"])] * len(calls)
         replies = {
-            number: reply_of(message, limits, cells, calls[number])
+            number: _timed(reply_of(message, limits, cells, calls[number]), limits)
             for number, message in zip([*order[0], *order[1]], messages[3:], strict=True)
         }
         return [
             replies[n] if call.is_example else replies[n].without_words()
             for n, call in enumerate(calls)
         ]
+
+
+class _Within:
+    """Limits the time of a statement or of a call, with an eye on that of them all together."""
+
+    def __init__(self, limits: Limits, until: float) -> None:
+        left = until - time.monotonic()
+        self.is_over = left <= 0
+        self.clock = Clock(min(limits.seconds, max(left, LEAST)), child.TimeUp)
+
+    def __enter__(self) -> None:
+        if self.is_over:
+            raise child.TimeUp
+        try:
+            self.clock.__enter__()
+        except child.TimeUp:  # on a very busy machine it strikes while it begins
+            self.clock.__exit__()
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        self.clock.__exit__(*error)
+
+
+def _timed(reply: Reply, limits: Limits) -> Reply:
+    """Return a reply in which time was up as one that says so."""
+    if not reply.error.startswith(child.TimeUp.__name__):
+        return reply
+    words = "It did not end" if reply.loading else "No answer"
+    error = f"{words} within {limits.seconds:g} s."
+    return Reply("timeout", error=error, place=reply.place, loading=reply.loading)
 
 
 class Level0:

@@ -18,7 +18,9 @@ from IPython.display import display
 from autodiff_kit.free_form import Bundle, Json
 from autodiff_kit.lessons import progress
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
+from autodiff_kit.lessons.performances import to_try_again
 from autodiff_kit.lessons.questions import Question, inline, to_html
+from autodiff_kit.view.perform.script import CONCEPTS
 from autodiff_kit.view.stand_in import stand_in
 from autodiff_kit.view.viewer import joined, static
 
@@ -234,6 +236,7 @@ class ProgressCard(Card):
             )
         where = html.escape(str(progress.path()))
         note = f"<p>{html.escape(note)}</p>" if note else ""
+        note += _performed()
         super().__init__(
             body=f"<table><thead><tr><th>Lesson</th><th>Progress</th><th>Predictions</th></tr>"
             f"</thead><tbody>{''.join(rows)}</tbody></table>{note}"
@@ -248,3 +251,22 @@ class ProgressCard(Card):
     def __repr__(self) -> str:
         """Say what this is, the same for every learner."""
         return "Progress: run this cell to see yours"
+
+
+def _performed() -> str:
+    """Say what was mastered in performances, and what to try again; nothing before the first."""
+    performances, _ = progress.read_performances()
+    if not performances:
+        return ""
+    again = to_try_again()
+    mastered = dict.fromkeys(name for one in performances.values() for name in one.mastered)
+    can = [CONCEPTS[name] for name in mastered if name in CONCEPTS and name not in again]
+    where = {name: key for key, one in performances.items() for name in one.again}
+    lists = [("As the engine, you can", can)]
+    rows = [f"{words} (lesson {where[name].partition('.')[0]})" for name, words in again.items()]
+    lists.append(("Perform once more", rows))
+    return "".join(
+        f"<p><b>{title}</b></p><ul>{''.join(f'<li>{html.escape(row)}</li>' for row in rows)}</ul>"
+        for title, rows in lists
+        if rows
+    )

@@ -8,22 +8,29 @@ graph again (``grading/performing.py``). Read next: ``card.py``.
 
 from __future__ import annotations
 
-import linecache
 import secrets
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import traitlets
 from IPython.core.getipython import get_ipython
 
+from autodiff_kit.free_form import Json, Namespace
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
-from autodiff_kit.grading.performing import DRAWS, Performed, code_with, recording_of, source_of
+from autodiff_kit.grading.performing import (
+    DRAWS,
+    Performed,
+    code_with,
+    define,
+    recording_of,
+    source_of,
+)
 from autodiff_kit.grading.progress import keep, known
 from autodiff_kit.view.payload import deflate
 from autodiff_kit.view.perform.page import PerformPayload, perform_payload
 from autodiff_kit.view.perform.walk import Walk
 from autodiff_kit.view.perform.withholding import told_of, withheld
+from autodiff_kit.widgets.base import Message
 from autodiff_kit.widgets.be_the_engine import BeTheEngine
 
 __all__ = ["Performance", "answered"]
@@ -69,7 +76,7 @@ class Performance(BeTheEngine):
         )
         return withheld(payload, closing)
 
-    def _answered(self, change: Mapping[str, Any]) -> None:
+    def _answered(self, change: Message) -> None:
         if not change["new"] and change["old"]:  # begun again: another graph
             self._draw = secrets.randbelow(DRAWS)
             performed = performed_by(self._exercise)
@@ -123,7 +130,7 @@ def performed_by(exercise: Exercise) -> Performed:
     return performed
 
 
-def answered(exercise: Exercise, folder: Path | None, space: dict[str, Any]) -> str:
+def answered(exercise: Exercise, folder: Path | None, space: Namespace) -> str:
     """Write the answers into the cell that runs, and return what to say.
 
     Parameters
@@ -147,9 +154,7 @@ def answered(exercise: Exercise, folder: Path | None, space: dict[str, Any]) -> 
         if walk.task is not None and walk.answer(response).outcome == "unclear":
             walk.show()
     code = f'# To write them anew: answers("{exercise.id}")\n{code_with(kept["draw"], responses)}'
-    name = f"<answers to {exercise.id}>"
-    linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
-    exec(compile(code, name, "exec"), space)
+    define(code, f"<answers to {exercise.id}>", space)
     shell = get_ipython()
     if shell is not None:
         shell.set_next_input(code, replace=True)
@@ -160,7 +165,7 @@ def answered(exercise: Exercise, folder: Path | None, space: dict[str, Any]) -> 
     return f"{many} in this cell now. Save the notebook.{rest}"
 
 
-def _kept(exercise: Exercise, folder: Path | None) -> dict[str, Any] | None:
+def _kept(exercise: Exercise, folder: Path | None) -> Json | None:
     """Return the number of the graph and what was answered; another version draws another one."""
     kept = known(folder, exercise).get(KEPT)
     if not isinstance(kept, dict) or not isinstance(kept.get("log"), list):

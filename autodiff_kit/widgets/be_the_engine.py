@@ -111,6 +111,8 @@ class BeTheEngine(KitWidget):
 
     def still(self) -> str:
         """Return the graph before anything is performed, as SVG text."""
+        if "build" in self.script["parts"]:  # the graph is what is asked for
+            return still_svg(self.picture, step=0)
         last = [k for k, frame in enumerate(self.picture.frames) if frame["phase"] == "forward"]
         return still_svg(self.picture, step=last[-1] if last else 0)
 

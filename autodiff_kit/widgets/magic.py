@@ -23,6 +23,8 @@ from IPython.core.getipython import get_ipython
 from IPython.core.magic import Magics, cell_magic, magics_class
 from IPython.display import display
 
+from autodiff_kit.free_form import Keywords
+from autodiff_kit.late import late
 from autodiff_kit.record import Recording, record
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.view.perform import PerformError
@@ -69,6 +71,7 @@ class StepMagics(Magics):
         %%engine                    on top of a cell: Be the engine stands below it
         %%engine rec                the same, and the variable rec holds the recording
         %%engine --backward --free  ask for this part only, and begin with this level
+        %%engine --keep=my.graph    keep what came of it beside your answers in the lessons
         %%engine --help             show this text; nothing runs
 
         The parts are --build, --backward and --state; the levels --worked, --guided, --free and
@@ -79,20 +82,24 @@ class StepMagics(Magics):
         if words in (["-h"], ["--help"]):
             print(getdoc(StepMagics.engine))
             return
+        keys = [word.removeprefix("--keep=") for word in words if word.startswith("--keep=")]
+        words = [word for word in words if not word.startswith("--keep=")]
         options = {word.removeprefix("--") for word in words if word.startswith("--")}
         parts, levels = sorted(options & {*PARTS}), sorted(options & {*LEVELS})
         unknown = sorted(options - {*PARTS, *LEVELS})
-        if unknown or len(levels) > 1:
+        if unknown or len(levels) > 1 or len(keys) > 1 or "" in keys:
             raise UsageError(
                 f"%%engine {line.strip()}: write parts ({', '.join('--' + p for p in PARTS)}) and "
-                f"one level ({', '.join('--' + level for level in LEVELS)}). More: %%engine --help"
+                f"one level ({', '.join('--' + level for level in LEVELS)}), and --keep=NAME once. "
+                "More: %%engine --help"
             )
         names = [word for word in words if not word.startswith("--")]
 
         def lab(recording: Recording) -> Any:
-            return BeTheEngine(
-                recording, only=parts or None, level=levels[0] if levels else "guided"
-            )
+            how: Keywords = {"only": parts or None, "level": [*levels, "guided"][0]}
+            if keys:  # the lessons know where a learner's answers are kept
+                return late("performances").perform(recording, keys[0], **how)
+            return BeTheEngine(recording, **how)
 
         self._show("%%engine", names, cell, lab)
 

@@ -1,27 +1,21 @@
 """Running a learner's function for a lab: recorded, and never for longer than a moment.
 
-After reading this file you know how a lab survives ``while True: pass``: a second thread looks at
-the clock and, when time is up, has Python raise an exception in the thread that runs. No signal
-handler, no trace function and no other thing that belongs to the whole process is touched. In a
-browser's own Python (Pyodide, JupyterLite) there are no threads; there the running code itself
-looks at the clock, at each turn of a loop and at each call. Read next: ``lab.py``.
+After reading this file you know what bounds the run of a lab: a clock (``clock.py``) and a count of
+operations, and that nothing stays behind of a run that was stopped. Read next: ``lab.py``.
 """
 
 from __future__ import annotations
 
-import ctypes
 import inspect
 import sys
-import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
-from time import perf_counter
 from types import CodeType
 from typing import Any, Self
 
 import numpy as np
 
+from autodiff_kit.clock import Clock, Stopped, unslowed
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer, installed
@@ -51,9 +45,6 @@ __all__ = [
     "with_article",
 ]
 
-_CLOCK = "clock of a lab"  # the name of what watches, a thread or a tool
-AGAIN = 0.05  # seconds until the next try, if the learner's code has caught the exception
-
 
 class Refused(Exception):
     """What a lab does not do, and why, in words for the learner."""
@@ -61,10 +52,6 @@ class Refused(Exception):
 
 class OutOfBounds(Refused):
     """What a run that was stopped comes to: another one would take as long."""
-
-
-class Stopped(BaseException):
-    """Ends the learner's code; no Exception, so that ``except Exception`` does not catch it."""
 
 
 def run(
@@ -342,111 +329,3 @@ class _Counter(Observer):
                 f"it did more than {self._limit:,} operations on tensors, which no picture shows.\n"
                 "-> Give it fewer iterations or smaller inputs; a lab is for the small case."
             )
-
-
-class Clock:
-    """Ends what this thread does inside the ``with`` block after so many seconds."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._thread = threading.get_ident()
-        self._lock = threading.Lock()
-        self._over = threading.Event()
-        self._has_sent = False
-        self._end_looking: Callable[[], None] = lambda: None
-        message = (
-            f"it was still running after {seconds:g} seconds.\n"
-            "-> Look for a loop that never ends: something in its condition has to change. If it "
-            "does end, give it less to do."
-        )
-        self._stop = type("Stopped", (Stopped,), {"__str__": lambda self: message})
-
-    def __enter__(self) -> None:
-        watch = threading.Thread(target=self._watch, name=_CLOCK, daemon=True)
-        try:
-            watch.start()
-        except RuntimeError:  # there are no threads here
-            self._end_looking = _looking(self._seconds, self._stop)
-
-    def __exit__(self, *error: object) -> None:
-        self._end_looking()
-        is_over = False
-        while not is_over:
-            try:
-                with self._lock:
-                    self._over.set()
-                # One that is on its way comes now, where it does no harm: Python looks at each
-                # turn of a loop. (It cannot be taken back; to try would slow this thread down.)
-                for _ in range(100 if self._has_sent else 0):
-                    pass
-                is_over = True
-            except Stopped:
-                continue
-
-    def _watch(self) -> None:
-        if self._over.wait(self._seconds):
-            return
-        while True:
-            with self._lock:
-                if self._over.is_set():
-                    return
-                self._has_sent = True
-                exception, thread = ctypes.py_object(self._stop), ctypes.c_ulong(self._thread)
-                ctypes.pythonapi.PyThreadState_SetAsyncExc(thread, exception)
-            if self._over.wait(AGAIN):
-                return
-
-
-def _looking(seconds: float, stop: type[BaseException]) -> Callable[[], None]:
-    """Raise an exception in the code that runs when time is up; return what ends that.
-
-    Before Python 3.12, which no browser has, nothing looks.
-    """
-    if sys.version_info < (3, 12):
-        return lambda: None
-    monitoring = sys.monitoring
-    tools = (number for number in range(6) if monitoring.get_tool(number) is None)
-    tool = next(tools, None)
-    if tool is None:  # debuggers and the like have them all
-        return lambda: None
-    until = perf_counter() + seconds
-
-    def look(code: CodeType, *_: object) -> None:
-        nonlocal until
-        if perf_counter() > until and code.co_filename != look.__code__.co_filename:
-            until = perf_counter() + AGAIN
-            raise stop
-
-    def end() -> None:
-        if monitoring.get_tool(tool) == name:
-            monitoring.set_events(tool, 0)
-            monitoring.free_tool_id(tool)
-
-    name = f"{_CLOCK}, {id(look)}"
-    monitoring.use_tool_id(tool, name)
-    for event in (monitoring.events.JUMP, monitoring.events.PY_START):
-        monitoring.register_callback(tool, event, look)
-    monitoring.set_events(tool, monitoring.events.JUMP | monitoring.events.PY_START)
-    return end
-
-
-@contextmanager
-def unslowed() -> Iterator[None]:
-    """Let code run at its own speed inside, where the code itself has to look at the clock.
-
-    It is not stopped then: this is for calls that have come back before.
-    """
-    if sys.version_info < (3, 12):
-        yield
-        return
-    monitoring = sys.monitoring
-    names = {tool: monitoring.get_tool(tool) or "" for tool in range(6)}
-    clocks = [tool for tool, name in names.items() if name.startswith(_CLOCK)]
-    events = {tool: monitoring.get_events(tool) for tool in clocks}
-    try:
-        for tool in clocks:
-            monitoring.set_events(tool, 0)
-        yield
-    finally:
-        for tool, mask in events.items():
-            monitoring.set_events(tool, mask)

@@ -1,4 +1,4 @@
-"""An exercise that is performed, from its notebook to a grade, as a learner does it in JupyterLab."""
+"""An exercise that is performed, from its notebook to its points, as a learner does it."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ from nbformat import v4
 from autodiff_kit.cli import cli
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
-from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.identity import Submission
+from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, grade_code
 from autodiff_kit.grading.performing import DRAWS, code_with
 from autodiff_kit.grading.worker import InProcess
@@ -218,7 +218,14 @@ def test_who_hands_in_the_graph_of_another_is_named(tmp_path: Path) -> None:
 
     done = CliRunner().invoke(
         cli,
-        ["grade", str(tmp_path / "submitted"), "--out", str(tmp_path / "results"), "--workers", "1"],
+        [
+            "grade",
+            str(tmp_path / "submitted"),
+            "--out",
+            str(tmp_path / "results"),
+            "--workers",
+            "1",
+        ],
     )
 
     assert done.exit_code == 0, done.output

@@ -12,6 +12,7 @@ from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, grade_one
+from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.puzzle_making import puzzles_for
 from autodiff_kit.grading.puzzle_points import ANSWERS, with_answers
 from autodiff_kit.grading.results import Attempt
@@ -204,4 +205,20 @@ def test_a_notebook_is_packed_with_what_was_solved_and_as_it_is_otherwise(course
     assert json.loads(packed)["metadata"][ANSWERS] == {"parsons": {"double": RIGHT}, "gaps": {}}
     assert graded(course, packed).points == 1.5
     assert with_answers(notebook, exercise, {}) == notebook
-    assert with_answers(b"x = 1", exercise, facts) == b"x = 1"
+
+
+@pytest.mark.parametrize("data", [b"x = 1", b"[]", b"3", b'{"cells": [], "metadata": []}'])
+def test_answers_cannot_be_put_into_what_is_no_notebook(course: Course, data: bytes) -> None:
+    facts = {"parsons": {"double": {"right": RIGHT}}}
+
+    with pytest.raises(Unreadable, match="is not a notebook"):
+        with_answers(data, course.exercise(tiny.NAME), facts)
+
+
+def test_what_a_puzzle_has_earned_is_not_told_as_lost(course: Course) -> None:
+    data = handed_in(tiny.WRONG, {"parsons": {"double": RIGHT}})
+
+    texts = [mark.text for mark in graded(course, data).marks]
+
+    assert any("Not right in what was written: twice, plus one." in text for text in texts)
+    assert not any("Points lost" in text for text in texts)

@@ -148,7 +148,7 @@ def test_stored_outputs_have_no_address_no_path_and_no_warning(path: Path) -> No
 def test_every_stepper_leaves_its_picture_and_every_question_its_words(path: Path) -> None:
     for cell in code_cells(path):
         kinds = {kind for output in cell.outputs for kind in output.get("data", {})}
-        if cell.source.startswith("%%step"):
+        if cell.source.startswith(("%%step", "%%engine")):
             assert {"image/svg+xml", "text/plain"} <= kinds
         if cell.source.startswith("predict("):
             assert {"text/html", "text/plain"} <= kinds
@@ -197,7 +197,7 @@ def printed(source: str, space: dict[str, Any]) -> str:
     if source.startswith("%%beside"):  # asks PyTorch itself: tests/widgets/test_beside.py
         return ""
     lines = source.split("\n")
-    if lines[0].startswith("%%step"):
+    if lines[0].startswith(("%%step", "%%engine")):
         lines = lines[1:]
     kept = [line for line in lines if not line.startswith("%")]
     tree = ast.parse("\n".join(kept))

@@ -208,6 +208,35 @@ def test_labs_do_their_work_where_there_are_no_threads(no_threads):
     assert (lab.message, compared.message, compared.agrees) == ("", "", True)
 
 
+def protected():
+    while True:
+        try:
+            while True:
+                pass
+        except BaseException:
+            pass
+
+
+def calls_itself():
+    try:
+        while True:
+            pass
+    except BaseException:
+        calls_itself()
+
+
+@the_clock_strikes
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot watch itself")
+@pytest.mark.parametrize("stubborn", [protected, calls_itself])
+@pytest.mark.parametrize("has_threads", [True, False])
+def test_no_loop_is_protected_from_the_clock(stubborn, has_threads, request):
+    if not has_threads:
+        request.getfixturevalue("no_threads")
+
+    with pytest.raises(Refused, match=r"was stopped: it was still running after 0\.05 sec"):
+        run(lambda x: stubborn(), torch.tensor(1.0), seconds=0.05, of=stubborn)
+
+
 @the_clock_strikes
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 cannot watch itself")
 @pytest.mark.parametrize("catches", [True, False])

@@ -17,10 +17,18 @@ from autodiff_kit.view.perform.walk import Walk
 __all__ = ["Told", "told_of", "withheld"]
 
 
+class ToldTask(TypedDict):
+    """What is told of a question when it is its turn."""
+
+    prompt: str
+    hint: str
+    names: dict[str, list[Any]]  # that an expression can use, without their values
+
+
 class Told(TypedDict):
     """What is told in the midst of a performance for points."""
 
-    tasks: dict[str, Any]  # question and hint, of those that were asked
+    tasks: dict[str, ToldTask]  # of those that were asked
     fields: dict[str, Fields]  # what boxes show that have all of their contributions
     edges: dict[str, Fields]  # what arrows show that were answered
 
