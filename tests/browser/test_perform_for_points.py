@@ -26,7 +26,7 @@ RUN_CELL = """(place) => {
 }"""
 SAVE = "() => window.jupyterapp.commands.execute('docmanager:save')"
 GUTTER = "() => document.documentElement.scrollWidth <= window.innerWidth"
-SHOTS: Path | None = Path("/tmp/shots")
+SHOTS: Path | None = None  # a folder, to look at what is seen on the way
 
 
 class Hand:
