@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any, Protocol
 
 from autodiff_kit.record.events import Event, Input, NodeRecord, Saved, Value
-from autodiff_kit.record.values import Values
+from autodiff_kit.record.values import Values, shape_of_noted
 
 __all__ = ["CONTRIBUTION", "RELEASE", "VISIT", "Events", "Nodes", "input_of", "numbered"]
 
@@ -78,6 +78,39 @@ class Nodes(list[Any]):
         """Return what a node has saved."""
         item = list.__getitem__(self, number)
         return item["saved"] if type(item) is dict else self._saved[item[3]]
+
+    def note_saved(self, number: int, saved: int) -> None:
+        """Note what a node has saved, once that is known."""
+        item = list.__getitem__(self, number)
+        if type(item) is dict:
+            item["saved"] = self._saved[saved]
+        else:
+            self[number] = (*item[:3], saved, *item[4:])
+
+    def op(self, number: int) -> Any:
+        """Return the name of a node's op; None for a leaf."""
+        item = list.__getitem__(self, number)
+        entry = item if type(item) is dict else self.templates[item[0]].entry
+        return entry["op"]
+
+    def is_recorded(self, number: int) -> bool:
+        """Return whether a node is in the graph that backward goes through."""
+        item = list.__getitem__(self, number)
+        entry = item if type(item) is dict else self.templates[item[0]].entry
+        return bool(entry["recorded"])
+
+    def sources(self, number: int) -> list[tuple[int, str]]:
+        """Return the nodes that a node was given, and for which arguments."""
+        item = list.__getitem__(self, number)
+        if type(item) is dict:
+            return [(one["node"], one["arg"]) for one in item["inputs"] if "node" in one]
+        args = self.templates[item[0]].args
+        return [(x, arg) for x, arg in zip(item[5:], args, strict=False) if type(x) is int]
+
+    def shape(self, number: int) -> list[int]:
+        """Return the shape of a node's value."""
+        item = list.__getitem__(self, number)
+        return item["value"]["shape"] if type(item) is dict else shape_of_noted(item[2])
 
     def scopes(self) -> list[int]:
         """Return the scope of each node."""

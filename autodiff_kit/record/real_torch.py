@@ -22,7 +22,7 @@ from autodiff_kit.record.notes import learners_frame
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.torch_forward import TorchRecorder
-from autodiff_kit.record.torch_ops import flat
+from autodiff_kit.record.torch_ops import flat, schema_of
 from autodiff_kit.record.torch_values import is_transformed
 
 __all__ = ["record_torch"]
@@ -170,8 +170,15 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                     recorder.ran_aside(func, args, out)
                     return out
                 with recorder.aside():
-                    recorder.announced(func, args, kwargs)
-                    out = func(*args, **kwargs)
+                    is_mutable = schema_of(func).is_mutable
+                    if is_mutable:
+                        recorder.announced(func, args)
+                    try:
+                        out = func(*args, **kwargs)
+                    except BaseException:
+                        if not is_mutable:
+                            recorder.announced(func, args)
+                        raise
                     recorder.ran(func, args, kwargs, out)
             finally:
                 if traces:

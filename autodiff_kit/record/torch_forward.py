@@ -20,7 +20,8 @@ from autodiff_kit.record.guard import guarded_at_work as guarded
 from autodiff_kit.record.guard import nothing
 from autodiff_kit.record.names import note_variables
 from autodiff_kit.record.source import Place
-from autodiff_kit.record.torch_func import Held, TorchTransforms
+from autodiff_kit.record.torch_again import TorchAgain, TorchDraft
+from autodiff_kit.record.torch_func import Held
 from autodiff_kit.record.torch_ops import (
     Schema,
     bind,
@@ -45,13 +46,14 @@ _Entered = tuple[str, bool, bool, Any, list[int | None]]
 _ORDINALS = ("second", "third", "fourth", "further")
 
 
-class TorchRecorder(TorchTransforms):
+class TorchRecorder(TorchAgain):
     """Notes of all that PyTorch does; its methods are called by the modes of ``real_torch.py``."""
 
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
         super().__init__(torch, limit, base)
         load_all()
         self._operands: _Operands | None = None
+        self._first: tuple[int, TorchDraft, Place] | None = None  # the latest op, if it has one
         self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
 
     # -- the learner's calls ---------------------------------------------------------------------
@@ -164,10 +166,12 @@ class TorchRecorder(TorchTransforms):
     # -- operations ------------------------------------------------------------------------------
 
     @guarded
-    def announced(self, func: Any, args: Any, kwargs: Any) -> None:
+    def announced(self, func: Any, args: Any) -> None:
         """Look at the operands, before an operation may change them."""
+        self._look_at(schema_of(func), args)
+
+    def _look_at(self, schema: Schema, args: Any) -> None:
         self._operands = None
-        schema = schema_of(func)
         if self._is_told(schema) and self._held is None and not self._is_hidden(args):
             self._look_at_operands(schema, args)
 
@@ -201,7 +205,7 @@ class TorchRecorder(TorchTransforms):
     def _forget_copy_of(self, changed: Any) -> None:
         """Forget the copy that the node of an op in place saves: its input as it was."""
         number, copy, of = self._pending[-1] if self._pending else (-1, changed, None)
-        is_copy = of is not None and of.name == "aten::clone"
+        is_copy = of.__class__ is Schema and of.name == "aten::clone"
         if not is_copy or self._call == "clone" or number != len(self._nodes) - 1:
             return
         if self._nodes[number]["inputs"][0].get("node") == self._known(changed):
@@ -213,6 +217,10 @@ class TorchRecorder(TorchTransforms):
     def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
         """Note an operation."""
         schema, kind = schema_of(func), self._torch.Tensor
+        if not schema.is_mutable:
+            if schema.is_operation and not kwargs and self._ran_again(schema, args, out):
+                return
+            self._look_at(schema, args)
         if self._operands is not None:
             self._note_op(schema, args, kwargs, out, is_new=False)
             self._tell_written(schema, args)
@@ -320,6 +328,9 @@ class TorchRecorder(TorchTransforms):
         reference = self._outputs[number] = weakref.ref(out)
         self._tensors[id(out)] = reference, number
         self._pending.append((number, out, schema))
+        if is_own and not kwargs and not self._running and out.__class__ is kind:
+            draft = self._draft(schema, name, args, sources, params, place)
+            self._first = None if draft is None else (number, draft, place)
         return number
 
     def settle(self) -> None:
@@ -330,10 +341,16 @@ class TorchRecorder(TorchTransforms):
     @guarded
     def _meet_pending(self) -> None:
         pending, self._pending = self._pending, []
-        for number, tensor, schema in pending:
+        first, self._first = self._first, None
+        for number, tensor, of in pending:
+            if of.__class__ is TorchDraft:
+                self._meet_again(number, tensor, of)
+                continue
             node = grad_fn_of(tensor)
             if node is not None:
-                self._meet(node, tensor.output_nr, number, schema)
+                self._meet(node, tensor.output_nr, number, of)
+            if first is not None and first[0] == number:
+                self._keep_draft(first[1], number, node, first[2])
 
     def _meet(self, node: Any, index: int, number: int, schema: Schema | None) -> None:
         """Get to know the node that made output ``index`` of an op."""

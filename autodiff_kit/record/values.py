@@ -14,7 +14,7 @@ import numpy as np
 
 from autodiff_kit.record.events import Statistics, Value
 
-__all__ = ["Values", "parameter", "summary"]
+__all__ = ["Values", "parameter", "shape_of_noted", "summary"]
 
 SMALL = 64  # arrays of at most this many elements are kept whole
 HEAD = 8  # of larger ones, this many elements
@@ -123,6 +123,11 @@ def _begun(array: Array) -> Value:
         value["stats"], array = _statistics(array), array.flat[:HEAD]
     value["data"] = array.copy()
     return cast(Value, value)
+
+
+def shape_of_noted(noted: Any) -> list[int]:
+    """Return the shape of what ``Values.note`` has noted."""
+    return noted["shape"] if type(noted) is dict else _shape(noted.shape)
 
 
 @cache
