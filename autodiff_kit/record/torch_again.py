@@ -239,7 +239,7 @@ class TorchAgain(TorchTransforms):
             if saved != draft.latest:
                 nodes.note_saved(number, saved)
                 draft.latest = saved
-        self._hook(node)
+        self._edges(node.next_functions)
 
     def _saved_key(self, draft: TorchDraft, node: Any) -> Any:
         """Return what tells how much a node saves; None if only ``_saved`` can say it."""

@@ -72,6 +72,8 @@ class TorchBackward(TorchNotes):
     def __init__(self, torch: Any, limit: int, base: FrameType | None) -> None:
         super().__init__(torch, limit, base)
         self._handles: list[Any] = []
+        self._hooked: set[int] = set()  # nodes that have hooks
+        self._unseen: set[int] = set()  # likewise, of those that were not seen being made
         self._leaves: dict[int, weakref.ref[Any]] = {}
         self._outputs: dict[int, weakref.ref[Any]] = {}
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
@@ -100,12 +102,28 @@ class TorchBackward(TorchNotes):
 
     # -- hooks -----------------------------------------------------------------------------------
 
-    def _hook(self, node: Any) -> None:
-        """Be told when backward comes to a node, and when it leaves; likewise at its leaves."""
-        numbers = node.metadata[self._key]
-        edges = self._edges(node.next_functions)
-        self._handles.append(node.register_prehook(partial(self._visited, numbers)))
-        self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
+    def _hook_graph(self, roots: Sequence[Any]) -> None:
+        """Be told when backward comes to a node, and when it leaves: of all that it can come to.
+
+        Most nodes are never gone through, so they have no hooks before.
+        """
+        waiting = [node for tensor in roots if (node := grad_fn_of(tensor)) is not None]
+        unseen: dict[int, Any] = {}  # held, so that their ids stay their own
+        while waiting:
+            node = waiting.pop()
+            following = node.next_functions
+            numbers = node.metadata.get(self._key)
+            number = -1 if numbers is None else min(numbers.values())
+            if number in self._hooked or id(node) in unseen or not following:
+                continue
+            if numbers is None or number in self._unseen:
+                unseen[id(node)] = node
+            else:
+                self._hooked.add(number)
+                edges = self._edges(following)
+                self._handles.append(node.register_prehook(partial(self._visited, numbers)))
+                self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
+            waiting += [one for one, _ in following if one is not None]
 
     def _edges(self, following: Any) -> list[tuple[dict[int, int], int] | None]:
         """Return the numbers of the nodes that a node leads to; be told at leaves among them."""
@@ -127,6 +145,7 @@ class TorchBackward(TorchNotes):
         edges: list[tuple[dict[int, int], int] | None] = []
         follow = partial(self._follow, node.next_functions, edges)
         numbers = node.metadata[self._key]
+        self._unseen.update(numbers.values())
         self._handles.append(node.register_prehook(partial(self._visited, numbers)))
         self._handles.append(node.register_prehook(follow))
         self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
@@ -163,13 +182,14 @@ class TorchBackward(TorchNotes):
         for tensor in now.arguments["roots"]:
             if grad_fn_of(tensor) is not None:  # a Function's result is met when it is first used
                 self._number(tensor, scope)
+        tensors = now.arguments["roots"]
         with self.at_work:
-            tensors = now.arguments["roots"]
             now.arguments["edges"] = [  # held, so that their hooks stay
                 edges.get_gradient_edge(t) for t in tensors if t.is_leaf and t.requires_grad
             ]
             for edge in now.arguments["edges"]:
                 self._watch(edge.node)
+        self._hook_graph(tensors)
         is_grad = "outputs" in arguments
         for tensor in flat((arguments.get("inputs"),)) if is_grad else ():
             if isinstance(tensor, self._torch.Tensor) and tensor.requires_grad:

@@ -367,7 +367,7 @@ class TorchRecorder(TorchAgain):
         if entry.get("again"):
             return
         entry["saved"] = entry["saved"] or self._saved(node, entry, schema)
-        self._hook(node)
+        self._edges(node.next_functions)
 
     # -- changes in place ------------------------------------------------------------------------
 

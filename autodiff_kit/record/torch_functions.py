@@ -148,7 +148,7 @@ class TorchFunctions(TorchBackward):
                 for i, t in enumerate(tensors)
                 if t is not None and readers
             ]
-            self._hook(node)
+            self._edges(node.next_functions)
         return int(numbers[tensor.output_nr])
 
     def _meet_output(self, tensor: Any, node: Any, number: int) -> None:
