@@ -13,12 +13,13 @@ from typing import Any, Protocol
 
 from autodiff_kit.record import rounds
 
-__all__ = ["AtWork", "failure", "guarded", "guarded_at_work", "nothing"]
+__all__ = ["AtWork", "failure", "guarded", "nothing"]
 
 
 class Guarded(Protocol):
     """What has guarded methods: a recorder."""
 
+    at_work: AtWork
     events: Sized
     limit: int
     is_over: bool
@@ -36,7 +37,8 @@ gettrace, settrace, tracer = sys.gettrace, sys.settrace, rounds.tracer
 def guarded(method: Callable[..., None]) -> Callable[..., None]:
     """Let nothing that goes wrong in the recorder reach the learner's code; keep to the limit.
 
-    The recording then ends there and says so; the run goes on as without it.
+    The recording then ends there and says so; the run goes on as without it. What the method asks
+    for is not noted itself, where that would be (see ``AtWork``).
     """
 
     @wraps(method)
@@ -46,6 +48,8 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
         if is_traced:
             settrace(None)
         self: Guarded = what[0]
+        now = self.at_work
+        now.depth += 1
         try:
             if not self.is_over:
                 method(*what)
@@ -56,25 +60,11 @@ def guarded(method: Callable[..., None]) -> Callable[..., None]:
             if not isinstance(error, Exception):
                 raise  # the learner pressed Ctrl-C
         finally:
+            now.depth -= 1
             if is_traced:
                 settrace(tracer)
 
     return guarded
-
-
-def guarded_at_work(method: Callable[..., None]) -> Callable[..., None]:
-    """Guard a method, and note nothing of what it asks PyTorch for itself."""
-
-    @wraps(method)
-    def at_work(*what: Any) -> None:
-        now: AtWork = what[0].at_work
-        now.depth += 1
-        try:
-            method(*what)
-        finally:
-            now.depth -= 1
-
-    return guarded(at_work)
 
 
 class AtWork:

@@ -274,6 +274,10 @@ class Notes:
         if frame is None:
             return self._sources.nowhere, 0, None
         scopes = self._scopes
+        if not (modules or scopes.has_broken):
+            here = scopes.here(frame, self._names.doubt)
+            if here is not None:
+                return here
         place, scope = scopes.enter(frame, modules)
         if scopes.has_broken:
             self._break(scopes.broken())

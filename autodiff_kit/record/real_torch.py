@@ -27,6 +27,7 @@ from autodiff_kit.record.torch_values import is_transformed
 
 __all__ = ["record_torch"]
 
+_BUILT_IN = {type(str.join), type(len)}  # methods and functions that are written in C
 gettrace, settrace, tracer = sys.gettrace, sys.settrace, rounds.tracer
 
 
@@ -103,12 +104,15 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
     passive = {set_hooks, *_questions(torch)}
     attributes = ("__set__", "__delete__")
 
+    at_work, packing = recorder.at_work, recorder.packing
+    aside = torch._C.DisableTorchFunction
+
     class Calls(functions):  # type: ignore[misc]
         def __torch_function__(
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if recorder.at_work.depth or func in passive:
+            if at_work.depth or func in passive:
                 return func(*args, **kwargs)
             if func in backward:
                 recorder.settle()
@@ -135,13 +139,15 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 False,
                 None,
             )
+            # A function in Python, and a hook that packs, may call the learner's code.
+            is_seen = traces and not (type(func) in _BUILT_IN and packing and packing(True) is None)
             try:
-                if traces:
-                    settrace(tracer)  # a function may call the learner's code
+                if is_seen:
+                    settrace(tracer)
                 out = func(*args, **kwargs)
                 has_worked = True
             finally:
-                if gettrace() is tracer:
+                if is_seen and gettrace() is tracer:
                     settrace(None)
                 recorder.end_call(entered, args, out, has_worked=has_worked)
                 if has_worked:
@@ -159,7 +165,7 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if recorder.at_work.depth:
+            if at_work.depth:
                 return func(*args, **kwargs)
             traces = gettrace() is tracer
             if traces:
@@ -168,24 +174,32 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
                 if recorder.is_aside:
                     out = func(*args, **kwargs)
                     recorder.ran_aside(func, args, out)
-                    return out
-                with recorder.aside():
-                    is_mutable = schema_of(func).is_mutable
-                    if is_mutable:
-                        recorder.announced(func, args)
-                    try:
-                        out = func(*args, **kwargs)
-                    except BaseException:
-                        if not is_mutable:
-                            recorder.announced(func, args)
-                        raise
-                    recorder.ran(func, args, kwargs, out)
+                elif recorder.is_running:
+                    with aside():
+                        out = _run(recorder, func, args, kwargs)
+                else:
+                    out = _run(recorder, func, args, kwargs)
             finally:
                 if traces:
                     settrace(tracer)
             return out
 
     return Calls(), Operations()
+
+
+def _run(recorder: TorchRecorder, func: Any, args: Any, kwargs: Any) -> Any:
+    """Run an operation and note it; its operands before it changes them, or if it fails."""
+    schema = schema_of(func)
+    if schema.is_mutable:
+        recorder.announced(schema, args)
+    try:
+        out = func(*args, **kwargs)
+    except BaseException:
+        if not schema.is_mutable:
+            recorder.announced(schema, args)
+        raise
+    recorder.ran(schema, args, kwargs, out)
+    return out
 
 
 def _questions(torch: Any) -> Iterator[Any]:

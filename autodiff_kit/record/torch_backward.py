@@ -15,7 +15,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord
-from autodiff_kit.record.guard import guarded_at_work as guarded
+from autodiff_kit.record.guard import guarded
 from autodiff_kit.record.guard import nothing
 from autodiff_kit.record.torch_notes import TorchNotes
 from autodiff_kit.record.torch_ops import flat, grad_fn_of
@@ -82,6 +82,11 @@ class TorchBackward(TorchNotes):
         self._before: dict[int, tuple[int, int] | None] = {}
         self._early: set[int] = set()  # leaves whose .grad was told before their hooks are over
         self._sums: list[tuple[Any, Any]] = []  # what the node visited now has summed
+
+    @property
+    def is_running(self) -> bool:
+        """Whether a backward pass is running."""
+        return bool(self._running)
 
     def aside(self) -> Any:
         """Switch function modes off for the recorder's own work in a backward pass."""

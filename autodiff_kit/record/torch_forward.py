@@ -16,8 +16,7 @@ from autodiff_kit.ops import load_all
 from autodiff_kit.record.drafts import OVERWRITING
 from autodiff_kit.record.entries import DETACH
 from autodiff_kit.record.events import Input
-from autodiff_kit.record.guard import guarded_at_work as guarded
-from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.guard import guarded, nothing
 from autodiff_kit.record.names import note_variables
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_again import TorchAgain, TorchDraft
@@ -29,7 +28,6 @@ from autodiff_kit.record.torch_ops import (
     flat,
     grad_fn_of,
     name_of,
-    schema_of,
     tensors_in,
     unknown,
 )
@@ -41,8 +39,9 @@ __all__ = ["TorchRecorder"]
 _At = tuple[Place, int, FrameType | None]
 # Of the op that runs: its operands, their numbers, by id, where it is, and its name.
 _Operands = tuple[list[Any], dict[int, int | None], _At, str]
-# Of the call around: its name, whether it is inside of a step, or direct; a transform's; an item's.
-_Entered = tuple[str, bool, bool, Any, list[int | None]]
+# Of the call around: its name, whether it is inside of a step, or direct; a transform's, what such
+# a one holds back; and of the call itself, what the tensors of an item that it sets were.
+_Entered = tuple[str, bool, bool, bool, list[Held] | None, list[int | None] | None]
 _ORDINALS = ("second", "third", "fourth", "further")
 
 
@@ -53,6 +52,7 @@ class TorchRecorder(TorchAgain):
         super().__init__(torch, limit, base)
         load_all()
         self._operands: _Operands | None = None
+        self._facts: dict[Any, tuple[str, bool, bool]] = {}  # by function, what `_facts_of` returns
         self._first: tuple[int, TorchDraft, Place] | None = None  # the latest op, if it has one
         self._rest: dict[int, tuple[weakref.ref[Any], int, int]] = {}  # results beside the first
 
@@ -60,33 +60,42 @@ class TorchRecorder(TorchAgain):
 
     def call(self, func: Any, args: Any, direct: bool) -> _Entered:
         """Note which function is running, and whether the learner has called it."""
-        name = getattr(func, "__name__", "")
-        initialises = getattr(func, "__module__", "") == "torch.nn.init"
-        in_place = not direct and name.endswith("_") and not name.endswith("__")
-        if (initialises or in_place) and args and isinstance(args[0], self._torch.Tensor):
-            with self.at_work:  # a layer that is being made
-                initialises = self._known(args[0]) is None and self._holder(args[0]) is None
-        transforms = self._enter_transform(sys._getframe(2), direct)
-        outer = self._call, self._is_inside, self._is_direct, transforms
-        self._call, self._is_inside = name, self._is_inside or initialises
-        self._is_direct = direct
-        self.settle()
-        before: list[int | None] = []
-        if name == "__setitem__":
-            before = [*map(self._number_here, args[::2])]
-            self._is_inside = self._is_inside or before[0] is not None
+        facts = self._facts.get(func)
+        if facts is None:
+            facts = self._facts[func] = _facts_of(func)
+        name, initialises, in_place = facts
+        if initialises or (in_place and not direct):
+            initialises = bool(args) and isinstance(args[0], self._kind)
+            if initialises:
+                with self.at_work:  # a layer that is being made
+                    initialises = self._known(args[0]) is None and self._holder(args[0]) is None
+        own, held = self._enter_transform(sys._getframe(2), direct)
+        outer = self._call, self._is_inside, self._is_direct, own, held
+        self._call, self._is_direct = name, direct
+        if initialises:
+            self._is_inside = True
+        if self._pending:
+            self._meet_pending()
+        if name != "__setitem__":
+            return *outer, None
+        before = [*map(self._number_here, args[::2])]
+        self._is_inside = self._is_inside or before[0] is not None
         return *outer, before
 
     def end_call(self, entered: _Entered, args: Any, out: Any, *, has_worked: bool) -> None:
         """Note that the function that ``call`` has noted is over."""
-        call, is_inside, is_direct, transforms, before = entered
+        call, is_inside, is_direct, own, held, before = entered
         try:
-            self._leave_transform(transforms, out)
-            if before and before[0] is not None and has_worked:
+            if self._held or held or own or self._is_transforms_own:
+                self._leave_transform((own, held), out)
+            else:
+                self._held = held
+            if before is not None and before[0] is not None and has_worked:
                 self.set_item(args, before[0], before[1])
         finally:
             self._call, self._is_inside, self._is_direct = call, is_inside, is_direct
-            self.settle()
+            if self._pending:
+                self._meet_pending()
 
     def _number_here(self, tensor: Any) -> int | None:
         """Return our number of a tensor that is about to be changed, if all is well so far."""
@@ -166,9 +175,9 @@ class TorchRecorder(TorchAgain):
     # -- operations ------------------------------------------------------------------------------
 
     @guarded
-    def announced(self, func: Any, args: Any) -> None:
+    def announced(self, schema: Schema, args: Any) -> None:
         """Look at the operands, before an operation may change them."""
-        self._look_at(schema_of(func), args)
+        self._look_at(schema, args)
 
     def _look_at(self, schema: Schema, args: Any) -> None:
         self._operands = None
@@ -214,9 +223,8 @@ class TorchRecorder(TorchAgain):
             del self._nodes[-1], self._events[-1], self._pending[-1], self._tensors[id(copy)]
 
     @guarded
-    def ran(self, func: Any, args: Any, kwargs: Any, out: Any) -> None:
+    def ran(self, schema: Schema, args: Any, kwargs: Any, out: Any) -> None:
         """Note an operation."""
-        schema, kind = schema_of(func), self._torch.Tensor
         if not schema.is_mutable:
             if schema.is_operation and not kwargs and self._ran_again(schema, args, out):
                 return
@@ -225,6 +233,7 @@ class TorchRecorder(TorchAgain):
             self._note_op(schema, args, kwargs, out, is_new=False)
             self._tell_written(schema, args)
             return
+        kind = self._kind
         outs = [out] if isinstance(out, kind) else tensors_in((out,), kind)
         self._note_memory(schema, tensors_in(args, kind), outs)
         if self._running and schema.name == "aten::sum":
@@ -472,3 +481,10 @@ class TorchRecorder(TorchAgain):
     def _pick(self, base: int, view: Any, at: Any) -> int:
         source: list[Input] = [{"arg": "x", "node": base}]
         return self._put("pick", source, {}, view, at)
+
+
+def _facts_of(func: Any) -> tuple[str, bool, bool]:
+    """Return the name of a function, whether it initialises, and whether it works in place."""
+    name = getattr(func, "__name__", "")
+    in_place = name.endswith("_") and not name.endswith("__")
+    return name, getattr(func, "__module__", "") == "torch.nn.init", in_place

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, NamedTuple
 
-from autodiff_kit.record.guard import guarded_at_work as guarded
+from autodiff_kit.record.guard import guarded
 from autodiff_kit.record.inner import function_of
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_inside import TorchInside
@@ -61,8 +61,9 @@ class TorchTransforms(TorchInside):
     @property
     def is_aside(self) -> bool:
         """Whether what runs is in an optimizer's step, or an initialiser, and is not told."""
-        is_plain = self._held is None and not (self._running or self._is_transforms_own)
-        return self._is_inside and is_plain
+        if not self._is_inside:
+            return False
+        return self._held is None and not (self._running or self._is_transforms_own)
 
     @guarded
     def ran_aside(self, func: Any, args: Any, out: Any) -> None:

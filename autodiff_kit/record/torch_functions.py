@@ -14,7 +14,7 @@ from typing import Any
 from autodiff_kit.core.op import OPS
 from autodiff_kit.record.entries import described, entry_of
 from autodiff_kit.record.events import Input
-from autodiff_kit.record.guard import guarded_at_work as guarded
+from autodiff_kit.record.guard import guarded
 from autodiff_kit.record.scopes import look, look_up
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_backward import TorchBackward

@@ -47,7 +47,7 @@ class TorchNotes(Windows):
         # By node's class, operation and arguments: what `_attributes` returns.
         self._attributes_of: dict[tuple[Any, ...], list[tuple[str, str]]] = {}
         private = torch._C._autograd
-        self._packing = getattr(private, "_top_saved_tensors_default_hooks", None)
+        self.packing = self._packing = getattr(private, "_top_saved_tensors_default_hooks", None)
         self._unpackers: set[Any] = set()  # the code of hooks that unpack what is saved
         self._read: dict[str, dict[str, list[str]]] = {}  # by op and argument, what a rule reads
         self._memory: set[int] = set()  # that of all tensors that were made since the beginning

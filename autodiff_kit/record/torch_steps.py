@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any
 
 from autodiff_kit.record.changes import settings_of
-from autodiff_kit.record.guard import guarded_at_work as guarded
+from autodiff_kit.record.guard import guarded
 from autodiff_kit.record.torch_functions import TorchFunctions
 
 __all__ = ["TorchSteps"]
