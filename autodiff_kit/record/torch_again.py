@@ -13,7 +13,8 @@ from typing import Any
 
 from autodiff_kit.record.events import Input, NodeRecord
 from autodiff_kit.record.guard import nothing
-from autodiff_kit.record.ledger import Nodes
+from autodiff_kit.record.ledger import Nodes, input_of
+from autodiff_kit.record.names import note_variables
 from autodiff_kit.record.source import Place
 from autodiff_kit.record.torch_func import TorchTransforms
 from autodiff_kit.record.torch_ops import Schema, grad_fn_of
@@ -67,7 +68,7 @@ class TorchDraft:
     )
     entry: NodeRecord
     attributes: Sequence[str]
-    node_class: type | None
+    node_class: Any
 
     def __init__(
         self, schema: Schema, call: str, args: Any, places: Sequence[tuple[str, int]], place: Place
@@ -135,7 +136,7 @@ class TorchAgain(TorchTransforms):
             return False
         if self._is_transforms_own or not self._torch.is_grad_enabled():
             return False
-        place, scope, _ = self._where()
+        place, scope, frame = self._where()
         draft: TorchDraft | None = place.drafts.get(schema)
         if draft is None or draft.call != self._call or len(args) != len(draft.kinds):
             return False
@@ -149,7 +150,14 @@ class TorchAgain(TorchTransforms):
         array = array_of(result) if sources is not None and result.__class__ is self._kind else None
         if array is None or sources is None:
             return False
-        self.is_again = False
+        self.is_again, more = False, None
+        if draft.texts and not self._is_clear(draft, sources):
+            inputs = [args[at] for at in draft.order]
+            variables = self._names.name_operands(place, inputs, self._known, frame)
+            if variables:
+                words = [input_of(arg, x) for arg, x in zip(draft.args, sources, strict=True)]
+                note_variables(words, variables)
+                more, sources = {"inputs": words}, []
         if schema.is_view:
             self._note_window(result, args[0])
             self._note_memory(schema, [x for x in args if isinstance(x, self._kind)], [result])
@@ -158,7 +166,7 @@ class TorchAgain(TorchTransforms):
         nodes = self._nodes
         number = self._last_op = len(nodes)
         value = self._values.note(array if array.ndim else array[()])
-        nodes.append((draft.number, self._scopes.inside, value, draft.latest, None, *sources))
+        nodes.append((draft.number, self._scopes.inside, value, draft.latest, more, *sources))
         self._events.append(number)
         if place.name is not None or place.returned:
             self._names.name_result(number, place, scope)
@@ -170,12 +178,8 @@ class TorchAgain(TorchTransforms):
         return True
 
     def _sources_again(self, draft: TorchDraft, args: Any) -> list[Any] | None:
-        """Return the inputs of an op as ``Nodes`` has them; None if there is more to ask of them.
-
-        That is so where an argument is of another kind, or a name is to be found for an input.
-        """
+        """Return the inputs of an op as ``Nodes`` has them; None if more is to be asked."""
         sources: list[Any] = []
-        names: list[str | None] = []
         kinds, tensor = draft.kinds, self._kind
         for at in draft.order:
             x = args[at]
@@ -184,7 +188,6 @@ class TorchAgain(TorchTransforms):
                 if source is None or kinds[at] != _TENSOR:
                     return None
                 sources.append(source)
-                names.append(self._names.get(source))
             elif kinds[at] != _NUMBER or x is None:
                 return None
             elif type(x) is float and x - x == 0:
@@ -195,12 +198,14 @@ class TorchAgain(TorchTransforms):
             rest = [x for x, kind in zip(args, kinds, strict=True) if kind == _REST]
             if any(isinstance(x, tensor) for x in rest) or rest != draft.rest:
                 return None
-        texts = draft.texts
-        # Where each name that is written is an operand's, `name_operands` has nothing to name.
-        if texts and not (texts.issubset(names) and not (draft.is_spread and None in names)):
-            is_clear = len({*names}) == len(names) and texts.issuperset(names)
-            return sources if is_clear else None
         return sources
+
+    def _is_clear(self, draft: TorchDraft, sources: list[Any]) -> bool:
+        """Return whether there is nothing to name: each name that is written is an operand's."""
+        names = [self._names.get(x) for x in sources if type(x) is int]
+        if draft.texts.issubset(names) and not (draft.is_spread and None in names):
+            return True
+        return len({*names}) == len(names) and draft.texts.issuperset(names)
 
     def _number_again(self, tensor: Any) -> int | None:
         """Return our number of a tensor that nothing has happened to since it was noted."""
@@ -211,17 +216,17 @@ class TorchAgain(TorchTransforms):
                 known: int | None = numbers.get(tensor.output_nr)
                 return known
         reference, number = self._tensors.get(id(tensor), (nothing, -1))
-        if reference() is not tensor:
-            return None
         is_known = node is not None or self._nodes.is_recorded(number) or not tensor.requires_grad
-        return number if is_known else None
+        return number if is_known and reference() is tensor else None
 
     def _meet_again(self, number: int, tensor: Any, draft: TorchDraft) -> None:
         """Get to know the node of an op that was noted by its draft."""
-        node, nodes = grad_fn_of(tensor), self._nodes
+        node: Any = grad_fn_of(tensor)
+        nodes = self._nodes
         if node is None and draft.node_class is None:
             return
-        if node.__class__ is not draft.node_class or self._key in node.metadata:
+        is_new = type(node) is draft.node_class and self._key not in node.metadata
+        if not is_new:
             entry = nodes[number]
             entry["grad_fn"], entry["recorded"], entry["requires_grad"] = None, False, False
             entry["saved"], entry["mode"] = [], "grad"
@@ -239,17 +244,18 @@ class TorchAgain(TorchTransforms):
             if saved != draft.latest:
                 nodes.note_saved(number, saved)
                 draft.latest = saved
-        self._edges(node.next_functions)
+        self._meet_edges(node)
 
     def _saved_key(self, draft: TorchDraft, node: Any) -> Any:
         """Return what tells how much a node saves; None if only ``_saved`` can say it."""
         extents: list[Any] = []
+        kind: Any = self._kind
         for attribute in draft.attributes:
             try:
                 value = getattr(node, attribute)
             except RuntimeError:
                 return None
-            if isinstance(value, self._kind):
+            if isinstance(value, kind):
                 try:
                     extents.append((value.data_ptr(), value.nbytes))
                 except RuntimeError:

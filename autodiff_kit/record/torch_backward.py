@@ -14,9 +14,8 @@ from functools import partial, wraps
 from types import FrameType
 from typing import Any
 
-from autodiff_kit.record.events import NodeRecord
-from autodiff_kit.record.guard import guarded
-from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.guard import guarded, nothing
+from autodiff_kit.record.ledger import CONTRIBUTION, RELEASE, VISIT
 from autodiff_kit.record.torch_notes import TorchNotes
 from autodiff_kit.record.torch_ops import flat, grad_fn_of
 from autodiff_kit.record.torch_values import detached, shape_of
@@ -130,6 +129,14 @@ class TorchBackward(TorchNotes):
                 self._handles.append(node.register_hook(partial(self._left, numbers, edges)))
             waiting += [one for one, _ in following if one is not None]
 
+    def _meet_edges(self, node: Any) -> None:
+        """Get to know what a new node leads to that was not met yet: leaves, and older nodes."""
+        key = self._key
+        for one, _ in node.next_functions:
+            if one is not None and key not in one.metadata:
+                self._edges(node.next_functions)
+                break
+
     def _edges(self, following: Any) -> list[tuple[dict[int, int], int] | None]:
         """Return the numbers of the nodes that a node leads to; be told at leaves among them."""
         edges: list[tuple[dict[int, int], int] | None] = []
@@ -233,15 +240,13 @@ class TorchBackward(TorchNotes):
             if g is not None and index in numbers:
                 if now is not None:
                     now.waiting.pop(numbers[index], None)
-                value = self._value(g)
-                self._events.append({"kind": "visit", "node": numbers[index], "g": value})
+                self._events.append((VISIT, numbers[index], self._noted(g)))
                 self._tell_retained(numbers[index], g)
 
     def _tell_retained(self, number: int, g: Any) -> None:
         """Tell what a tensor that is no leaf has in its .grad, if it retains that."""
-        tensor = self._outputs.get(number, nothing)()
-        with self.at_work:
-            grad = tensor.grad if tensor is not None and tensor.retains_grad else None
+        tensor: Any = self._outputs.get(number, nothing)()
+        grad = tensor.grad if tensor is not None and tensor.retains_grad else None
         if grad is not None:
             before, now = self._retained.get(number), self._value(grad)
             self._retained[number] = now
@@ -259,54 +264,36 @@ class TorchBackward(TorchNotes):
         now = self._present()
         came = [i for i, g in enumerate(gradients) if g is not None and i in numbers]
         number = numbers[came[-1] if came else min(numbers)]
-        entry = self._nodes[number]
-        args = [(i["node"], i["arg"]) for i in entry["inputs"] if "node" in i]
+        args = self._nodes.sources(number)
         for edge, g in zip(edges, sent, strict=False):
             if edge is None or g is None:
                 continue
             to = edge[0].get(edge[1], next(iter(edge[0].values())))
             place = next((i for i, (node, _) in enumerate(args) if node == to), None)
             arg = "" if place is None else args.pop(place)[1]
-            self._contribute(now, entry, arg, to, g)
+            self._contribute(now, number, arg, to, g)
         if now is not None and not now.retains:
             for saved in dict.fromkeys(numbers.values()):
-                things = self._nodes[saved]["saved"]
-                if things:
-                    size = sum(s["bytes"] for s in things)
-                    self._events.append({"kind": "release", "node": saved, "bytes": size})
+                if things := self._nodes.saved(saved):
+                    self._events.append((RELEASE, saved, sum([one["bytes"] for one in things])))
         self._sums.clear()
 
-    def _contribute(self, now: _Pass | None, entry: NodeRecord, arg: str, to: int, g: Any) -> None:
-        before = None
-        wide = entry["value"]["shape"]
-        if shape_of(g) != wide and entry["op"] not in _NO_BROADCAST:
-            for i, (what, out) in enumerate(self._sums):
+    def _contribute(self, now: _Pass | None, number: int, arg: str, to: int, g: Any) -> None:
+        before = total = None
+        if self._sums and self._nodes.op(number) not in _NO_BROADCAST:
+            wide = self._nodes.shape(number)
+            sums = enumerate(self._sums if shape_of(g) != wide else ())
+            for i, (what, out) in sums:
                 if shape_of(what) == wide and out.numel() == g.numel():
-                    before = self._value(what)
+                    before = self._noted(what)
                     del self._sums[i]
                     break
-        total = None
         if now is not None:
             waiting = now.waiting.get(to)
             g = detached(g)
-            now.waiting[to] = g if waiting is None else self._sum(waiting, g)
-            total = None if waiting is None else self._value(now.waiting[to])
-        after = self._value(g)
-        self._events.append(
-            {
-                "kind": "contribution",
-                "node": entry["id"],
-                "arg": arg,
-                "to": to,
-                "before": before,
-                "after": after,
-                "total": total,
-            }
-        )
-
-    def _sum(self, waiting: Any, g: Any) -> Any:
-        with self.at_work:
-            return waiting + g
+            now.waiting[to] = g if waiting is None else waiting + g
+            total = None if waiting is None else self._noted(now.waiting[to])
+        self._events.append((CONTRIBUTION, number, arg, to, before, self._noted(g), total))
 
     @_engine_hook
     def _arrived(self, number: int, gradients: Sequence[Any]) -> None:

@@ -376,7 +376,7 @@ class TorchRecorder(TorchAgain):
         if entry.get("again"):
             return
         entry["saved"] = entry["saved"] or self._saved(node, entry, schema)
-        self._edges(node.next_functions)
+        self._meet_edges(node)
 
     # -- changes in place ------------------------------------------------------------------------
 

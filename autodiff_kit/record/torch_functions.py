@@ -148,7 +148,7 @@ class TorchFunctions(TorchBackward):
                 for i, t in enumerate(tensors)
                 if t is not None and readers
             ]
-            self._edges(node.next_functions)
+            self._meet_edges(node)
         return int(numbers[tensor.output_nr])
 
     def _meet_output(self, tensor: Any, node: Any, number: int) -> None:

@@ -310,6 +310,13 @@ class TorchNotes(Windows):
             return {**UNSEEN, "shape": shape_of(tensor)}
         return self._values.of(array if array.ndim else array[()])  # a number needs no copy
 
+    def _noted(self, tensor: Any) -> Any:
+        """Return what a tensor holds now, as ``Values.note`` has it."""
+        array = array_of(tensor)
+        if array is None:
+            return {**UNSEEN, "shape": shape_of(tensor)}
+        return self._values.note(array if array.ndim else array[()])
+
     def _is_seed(self, tensor: Any) -> bool:
         """Return whether a tensor of a backward pass is the number that this began with."""
         is_number = not shape_of(tensor) and not tensor.requires_grad

@@ -85,6 +85,8 @@ class Values:
         """Return the description of what was noted, as ``of`` does."""
         if type(noted) is dict:
             value: Any = noted
+            if type(noted["data"]) is list:
+                return cast(Value, noted)  # it was not seen
         elif isinstance(noted, np.generic):
             return self.of(noted)
         else:

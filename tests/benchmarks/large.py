@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import itertools
 import tempfile
 import time
 import tracemalloc
@@ -153,7 +154,7 @@ def _row(program: Callable[[Any, int], None], library: Any, ak: Any, ops: int) -
     stepper = Stepper(recording)
     stepper._repr_mimebundle_()
     times.append(time.process_time())
-    plain, run, picture_time = (b - a for a, b in zip(times, times[1:], strict=False))
+    plain, run, picture_time = (b - a for a, b in itertools.pairwise(times))
     count = sum(node["kind"] == "op" for node in recording.nodes)
     contributions = sum(event["kind"] == "contribution" for event in recording.events)
     boxes = len(stepper.picture.since)
