@@ -5,7 +5,8 @@ mode (which call of the learner's), a dispatch mode (which operations it is made
 nodes and leaves (what backward does), hooks of optimizers. Nothing is patched, and all hooks are
 gone when the block ends. PyTorch is never imported here: the learner hands it in. Read next:
 ``torch_notes.py``, ``torch_backward.py``, ``torch_functions.py``, ``torch_steps.py``,
-``torch_inside.py``, ``torch_func.py``, ``torch_forward.py``.
+``torch_inside.py``, ``torch_func.py``, ``torch_again.py``, ``torch_in_place.py``,
+``torch_forward.py``.
 """
 
 from __future__ import annotations
@@ -190,12 +191,12 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
 def _run(recorder: TorchRecorder, func: Any, args: Any, kwargs: Any) -> Any:
     """Run an operation and note it; its operands before it changes them, or if it fails."""
     schema = schema_of(func)
-    if schema.is_mutable:
+    if schema.may_change:
         recorder.announced(schema, args)
     try:
         out = func(*args, **kwargs)
     except BaseException:
-        if not schema.is_mutable:
+        if not schema.may_change:
             recorder.announced(schema, args)
         raise
     recorder.ran(schema, args, kwargs, out)

@@ -2,7 +2,7 @@
 
 After reading this file you know why a round of a loop costs less than its first: what the entries
 of an op at one place have in common is taken from the first of them, its inputs have their names,
-and what its node saves is known by how many bytes that is. Read next: ``torch_forward.py``.
+and what its node saves is known by how many bytes that is. Read next: ``torch_in_place.py``.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ After reading this file you know why a recording of real PyTorch tells what your
 inside of ``grad``, ``vmap`` or ``jvp``, but not how the transform goes backward, or carries a
 tangent along: PyTorch shows both as operations on plain tensors, under the name of the call that
 runs. Of a call of the learner's, what its result is made of is told; and what a transform returns
-is told as its result. Read next: ``torch_forward.py``.
+is told as its result. Read next: ``torch_again.py``.
 """
 
 from __future__ import annotations

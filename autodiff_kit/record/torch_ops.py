@@ -96,6 +96,8 @@ class Schema:
     ----------
     name, overload : str
     is_mutable : bool
+    may_change : bool
+        Whether it changes what it is given, as the means of a batch, which PyTorch does not say.
     arguments : dict
         And their default values.
     is_view : bool
@@ -120,6 +122,7 @@ class Schema:
             "is_operation",
             "is_view",
             "layouts",
+            "may_change",
             "name",
             "names",
             "ops",
@@ -132,6 +135,7 @@ class Schema:
         self.func = func  # held: schemas are known by its id
         self.name, self.overload = schema.name, schema.overload_name
         self.is_mutable = schema.is_mutable
+        self.may_change = self.is_mutable or "batch_norm" in self.name
         returns = schema.returns
         self.is_view = not self.is_mutable and any(result.alias_info for result in returns)
         self.is_operation = self.name[:6] == "aten::" and self.name[6:] not in NO_OPERATION

@@ -5,6 +5,7 @@
     python -m tests.benchmarks memory          peak memory of 50 and 200 layers, also under no_grad
     python -m tests.benchmarks import          cost of `import autodiff_kit` over `import numpy`
     python -m tests.benchmarks recorder        cost and bytes of recording an op, over the plain op
+    python -m tests.benchmarks large           from 30,000 recorded ops to their first picture
     python -m tests.benchmarks picture         from code to widget and page: time, bytes per op
     python -m tests.browser.latency            from key to picture in a real browser
 
@@ -263,7 +264,7 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    modes = ("speed", "growth", "memory", "import", "recorder", "picture", "static")
+    modes = ("speed", "growth", "memory", "import", "recorder", "large", "picture", "static")
     parser.add_argument("mode", nargs="?", default="speed", choices=modes)
     parser.add_argument("--rounds", type=int, default=11, help="rounds per workload (11)")
     parser.add_argument("--only", default="", help="only workloads whose name contains this")
@@ -280,6 +281,10 @@ def main() -> None:
         from tests.benchmarks.recorder import recorder
 
         recorder(chosen.rounds)
+    elif chosen.mode == "large":
+        from tests.benchmarks.large import large
+
+        large(30_000, chosen.only)
     elif chosen.mode == "static":
         from tests.benchmarks.static import static
 
