@@ -6,19 +6,22 @@ there before, with a history of its own. Read next: ``signatures.py``.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.base import TensorBase
 from autodiff_kit.core.mode import local
+from autodiff_kit.core.versions import is_exported, share
 from autodiff_kit.dtypes import c_type, category, full_name, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import Keywords
-from autodiff_kit.overlap import refuse_overlap, refuse_repeated
+from autodiff_kit.overlap import refuse_overlap, refuse_repeated, room_at
 from autodiff_kit.return_types import written_pair
 from autodiff_kit.signatures import wrong_call
 
@@ -192,5 +195,19 @@ def _write(target: Any, value: Any) -> None:
                 UserWarning,
                 stacklevel=5,
             )
-        target._array = np.empty(value.shape, target_type)
+        target._array = _resized(share(target), value.shape)
     target.copy_(value)
+
+
+def _resized(array: Any, shape: tuple[int, ...]) -> Any:
+    """Return memory of another shape: from where ``array`` begins, if there is room, else new.
+
+    RuntimeError if the memory is NumPy's and too small: as in PyTorch, it does not grow.
+    """
+    storage, room = room_at(array)
+    if math.prod(shape) * array.itemsize <= room:
+        strides = np.empty(shape, array.dtype).strides
+        return as_strided(array, shape, strides)
+    if is_exported(storage):
+        raise error("arguments.out_of_numpy")
+    return np.empty(shape, array.dtype)

@@ -21,7 +21,7 @@ _METHODS: dict[str, Keywords] = {
     atan_ atan2_ bitwise_and_ bitwise_left_shift_ bitwise_not_ bitwise_or_
     bitwise_right_shift_ bitwise_xor_ ceil_ copysign_ cos_ cosh_ deg2rad_ digamma_
     erf_ erfc_ erfinv_ exp_ exp2_ expm1_ fix_ floor_ fmod_ frac_ gcd_ heaviside_
-    hypot_ lcm_ lerp_ lgamma_ log_ log10_ log1p_ log2_ logit_ nan_to_num_
+    hypot_ lcm_ lerp_ lgamma_ log_ log10_ log1p_ log2_ logit_
     neg_ negative_ pow_ rad2deg_ reciprocal_ relu_ remainder_ round_ rsqrt_ sgn_ sigmoid_
     sign_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_
     xlogy_
@@ -29,6 +29,7 @@ _METHODS: dict[str, Keywords] = {
     """
     add_ sub_ mul_ div_ floor_divide_ subtract_ multiply_ divide_ true_divide_
     """: {"makes_tensors": True},
+    "nan_to_num_": {"skips_integers": True},
     "clamp_ clamp_min_ clamp_max_ clip_": {"check": "clamp"},
     "cumsum_ cumprod_": {"check": "running"},
     "logical_and_ logical_not_ logical_or_ logical_xor_": {"is_recorded": False},
@@ -58,7 +59,7 @@ _METHODS: dict[str, Keywords] = {
         "is_strict": True,
         "takes_list": True,
         "repeats": "with a warning",
-        "before_memory": "indexing.too_many_put",
+        "before_memory": "indexing.too_many_put indexing.mask_shape",
     },
 }
 # Methods that are written by themselves, and functions of ``nn``.
@@ -91,6 +92,8 @@ class InPlaceOp:
     compared: int | None = None  # of how many operands the memory is compared; the others are read
     # before anything is written
     is_strict = False  # whether an operand must not even be just the elements that are written
+    skips_integers = False  # whether integers stay as they are, and nothing is written
+    fills_by_mask: InPlaceOp | None = None  # the row for writing one number under one mask
     before_memory: str | None = None  # which errors come before those of memory; None: all
     # Errors:
     is_matrix_product = False  # whether a wrong shape is one of matrices
@@ -108,4 +111,6 @@ METHODS_IN_PLACE = " ".join(_METHODS).split()
 def in_place_table() -> dict[str, InPlaceOp]:
     """Return the row of each in-place op by its name, such as ``"add_"``."""
     rows = {**_METHODS, **_OTHERS}
-    return {name: InPlaceOp(**columns) for names, columns in rows.items() for name in names.split()}
+    table = {n: InPlaceOp(**columns) for names, columns in rows.items() for n in names.split()}
+    table["index_put_"].fills_by_mask = InPlaceOp(takes_list=True, compared=0)
+    return table

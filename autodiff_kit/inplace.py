@@ -55,7 +55,8 @@ from autodiff_kit.views import (
 )
 
 __all__ = ["as_it_was", "change", "finish", "go_on", "note", "rearrange", "rebase"]
-__all__ += ["refuse", "refuse_change", "refuse_inference", "store", "tell", "without_hooks"]
+__all__ += ["refuse", "refuse_change", "refuse_inference", "refuse_rearranging", "store", "tell"]
+__all__ += ["without_hooks"]
 
 # What PyTorch's kernels refuse, and so only after it has looked at memory, shapes and types.
 _BY_KERNELS = {"dtypes.overflow", "indexing.place_out_of_bounds", "indexing.selected_out_of_range"}
@@ -82,6 +83,8 @@ def change(
     if row.takes_list:
         values += args[0]
     operands = [v for v in values if isinstance(v, TensorBase)]
+    if row.fills_by_mask is not None and _is_fill(values, operands):
+        row = row.fills_by_mask
     recorded = bool(local.mode.grad_enabled) and any(t.requires_grad for t in (tensor, *operands))
     recorded = recorded and may_record((tensor, *(args if row.makes_tensors else operands)))
     recorded = recorded and row.is_recorded
@@ -178,6 +181,8 @@ def _check_memory(
     written = tensor._array
     if row.copies and is_same_data(written, operands[0]._array):
         return
+    if row.skips_integers and written.dtype.kind != "f":
+        return
     if row.repeats == "with a warning":
         warn_of_repeated(written)
     elif row.repeats != "always" and (row.repeats != "numbers" or operands):
@@ -190,6 +195,13 @@ def _check_memory(
         if read is written and operand is not tensor:
             read = read[...]  # a detached tensor: it overlaps only if it has elements
         refuse_overlap(written, read, how, strictly=row.is_strict)
+
+
+def _is_fill(values: list[Any], operands: list[TensorBase]) -> bool:
+    """Return whether ``index_put_`` writes one number under one mask, and adds nothing."""
+    if len(operands) != 2 or any(value is True for value in values):
+        return False
+    return operands[0]._array.size == 1 and operands[1]._array.dtype == bool
 
 
 def _check_fits(old: Any, new: Any, row: InPlaceOp) -> None:
@@ -310,7 +322,7 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
 
     ``function`` is the op of a view: no element changes, but the version does, as in PyTorch.
     """
-    refuse(tensor, how, bool(local.mode.grad_enabled and tensor.requires_grad))
+    refuse_rearranging(tensor, how)
     share(tensor)
     node = node_of(tensor)
     out = function(wrap(tensor._array, node), **params)
@@ -324,10 +336,16 @@ def rearrange(tensor: TensorBase, how: str, function: Callable[..., Any], **para
         node.shape = tensor._array.shape  # of a leaf, in no_grad mode
     if tensor._changes is not INFERENCE:
         note_change(tensor._array, next_number(), name)
-    if tensor._base is None and tensor._views is not None:
-        forget_views(tensor)
+    base = tensor if tensor._base is None else tensor._base
+    if base._views is not None:  # of a view that was recorded, the history is new already
+        forget_views(base, but=None if out._node is None else tensor)
     tell(tensor, how)
     return tensor
+
+
+def refuse_rearranging(tensor: TensorBase, how: str) -> None:
+    """Raise if ``tensor`` must not be looked at in another shape, in place."""
+    refuse(tensor, how, bool(local.mode.grad_enabled and tensor.requires_grad))
 
 
 def as_it_was(tensor: TensorBase) -> Any:

@@ -16,8 +16,8 @@ import numpy as np
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 
-__all__ = ["is_repeated", "is_same_data", "refuse_overlap", "refuse_repeated", "steps"]
-__all__ += ["warn_of_repeated"]
+__all__ = ["is_repeated", "is_same_data", "refuse_overlap", "refuse_repeated", "room_at"]
+__all__ += ["steps", "warn_of_repeated"]
 
 Ints = tuple[int, ...]
 
@@ -111,6 +111,12 @@ def _storage(array: Any) -> Any:
     while isinstance(memory.base, memoryview):
         memory = memory_of(memory.base.obj)
     return memory
+
+
+def room_at(array: Any) -> tuple[Any, int]:
+    """Return the storage of a tensor, and how many bytes it has from the first element on."""
+    storage = _storage(array)
+    return storage, storage.nbytes - (_address(array) - _address(storage))
 
 
 def _address(array: Any) -> int:

@@ -56,14 +56,16 @@ def has_version(tensor: TensorBase) -> bool:
     return getattr(tensor, "_kind", "") is DETACHED
 
 
-def forget_views(base: TensorBase) -> None:
+def forget_views(base: TensorBase, but: TensorBase | None = None) -> None:
     """Let the views of a base that has changed find their history anew when it is asked for.
 
-    So only views whose base was changed pay for being asked.
+    So only views whose base was changed pay for being asked; ``but`` one, whose history is new.
     """
+    if but is not None:
+        but._seen = last_change.number
     for reference in tuple(base._views or ()):
         view = reference()
-        if view is not None and not is_stale(view):
+        if view is not None and view is not but and not is_stale(view):
             own: Any = view._base
             node = view._node
             if own._node is not None or not (node is None or isinstance(node, AccumulateGrad)):

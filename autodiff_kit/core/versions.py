@@ -19,9 +19,17 @@ import numpy as np
 
 from autodiff_kit.core.base import TensorBase, last_change, next_number
 
-__all__ = ["Changes", "array_of", "changes_of", "count_with", "memory_of", "note_change"]
-__all__ += ["note_detached", "note_maker", "note_replaced", "on_own_counter", "on_own_storage"]
-__all__ += ["share", "what_became_of", "writable"]
+__all__ = [
+    "Changes",
+    "array_of",
+    "changes_of",
+    "count_with",
+    "is_exported",
+    "memory_of",
+    "note_change",
+]
+__all__ += ["note_change", "note_detached", "note_maker", "note_replaced", "on_own_counter"]
+__all__ += ["on_own_storage", "share", "what_became_of", "writable"]
 
 
 class Changes(list[int]):
@@ -221,6 +229,11 @@ class _Exporter:
 def on_own_storage(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return an array of the same bytes that counts for itself and is not told to share them."""
     return np.asarray(_Exporter(array))
+
+
+def is_exported(array: np.ndarray[Any, Any]) -> bool:
+    """Return whether the memory of an array is that of an array of NumPy's."""
+    return isinstance(array.base, _Exporter)
 
 
 def _begin(memory: np.ndarray[Any, Any]) -> Changes:

@@ -222,6 +222,7 @@ def sum_to_size(self: Tensor, *size: int) -> Tensor:
 @method
 def squeeze_(self: Tensor, dim: Ints | None = None) -> Tensor:
     """Remove dimensions of size 1 in place: all, or some."""
+    inplace.refuse_rearranging(self, "squeeze_")
     if dim is None:
         return inplace.rearrange(self, "squeeze_", moving.squeeze_in_place)
     for d in sorted((self._dim(d) for d in as_dims(dim)), reverse=True):
@@ -233,6 +234,7 @@ def squeeze_(self: Tensor, dim: Ints | None = None) -> Tensor:
 @method
 def unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """Insert a dimension of size 1 in place."""
+    inplace.refuse_rearranging(self, "unsqueeze_")
     place = self._dim(dim, extra=1)
     return inplace.rearrange(self, "unsqueeze_", moving.unsqueeze_in_place, dim=place)
 
@@ -246,6 +248,7 @@ def t_(self: Tensor) -> Tensor:
 @method
 def transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Swap two dimensions in place."""
+    inplace.refuse_rearranging(self, "transpose_")
     dims = {"dim0": self._dim(dim0), "dim1": self._dim(dim1)}
     return inplace.rearrange(self, "transpose_", moving.transpose_in_place, **dims)
 

@@ -103,8 +103,10 @@ def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
         raise TypeError  # the words come from ``signatures.py``
     if len(indices) > input.ndim:
         raise error("indexing.too_many_put", ndim=input.ndim, count=len(indices))
+    _check_masks(input, indices)
     numbers = np.arange(input.numel()).reshape(input.shape)
-    positions, gather = ops.sliced(numbers, tuple(indices), assigned=True)
+    key = tuple(indices)
+    positions, gather = ops.sliced(numbers, tuple(map(_zero_if_0d, key)), assigned=True)
     places, shape = ops.gathered(positions.shape, gather) if gather else ((), positions.shape)
     sizes = zip(values.shape[::-1], shape[::-1], strict=False)
     if values.ndim > len(shape) or any(n not in (1, m) for n, m in sizes):
@@ -116,11 +118,38 @@ def index_put(input: Tensor, indices: Tensors, values: Tensor, accumulate: bool 
     if input.dtype != values.dtype:
         kinds = tensor_type(input._array.dtype), tensor_type(values._array.dtype)
         raise error("inplace.assigned_dtype", own=kinds[0], kind=kinds[1])
+    positions, gather = ops.sliced(numbers, key, assigned=True)
     if gather:
         ops.check_numbers(places, positions.shape)
         positions = ops.named_by(positions[places], gather.values())
     write = selecting.index_put_add if accumulate else ops.index_put
     return write(input, values, positions=positions)
+
+
+def _check_masks(input: Tensor, indices: Tensors) -> None:
+    """Raise where a mask has not the sizes of the dimensions that it stands for."""
+    dim = 0
+    for index in indices:
+        is_mask = index._array.dtype == bool
+        for place, size in enumerate(index.shape if is_mask else ()):
+            if dim + place >= input.ndim:
+                low, high = -input.ndim, input.ndim - 1
+                wrong, shape = dim + place, input.shape
+                raise error("shapes.dim_out_of_range", low=low, high=high, dim=wrong, shape=shape)
+            if size != input.shape[dim + place]:
+                raise error(
+                    "indexing.mask_shape",
+                    mask=list(index.shape),
+                    position=place,
+                    shape=list(input.shape),
+                    dim=dim + place,
+                )
+        dim += index.ndim if is_mask else 1
+
+
+def _zero_if_0d(index: Tensor) -> Any:
+    """Return an index by which the shape of a result can be told, before any is out of bounds."""
+    return 0 if not index.ndim and index._array.dtype.kind in "iu" else index
 
 
 @function

@@ -29,13 +29,20 @@ def cumprod(input: Tensor, dim: int, *, dtype: Dtype | None = None) -> Tensor:
 @function
 def cummax(input: Tensor, dim: int) -> Any:
     """Return (values, indices): the largest elements so far along a dimension."""
-    return pair("cummax", *scans.cummax(input, dim=input._dim(dim)))
+    return pair("cummax", *scans.cummax(input, dim=_dim_of_extremes("cummax", input, dim)))
 
 
 @function
 def cummin(input: Tensor, dim: int) -> Any:
     """Return (values, indices): the smallest elements so far along a dimension."""
-    return pair("cummin", *scans.cummin(input, dim=input._dim(dim)))
+    return pair("cummin", *scans.cummin(input, dim=_dim_of_extremes("cummin", input, dim)))
+
+
+def _dim_of_extremes(name: str, input: Tensor, dim: int) -> int:
+    """Return the dimension; PyTorch does not look at it where there are no elements."""
+    if not input.ndim and dim not in (0, -1):
+        raise error("shapes.cum_dim_of_0d", name=name, dim=dim)
+    return input._dim(dim) if input.numel() else 0
 
 
 @function

@@ -354,6 +354,8 @@ def embedding(
         raise error("functional.embedding_rank")
     if indices.dtype not in ("int64", "int32"):
         raise error("functional.embedding_indices", kind=backend_type(indices.dtype))
+    if indices.size and not count:
+        raise error("indexing.select_from_nothing")
     if indices.size and not 0 <= indices.min() <= indices.max() < count:
         raise error("functional.embedding_range", last=count - 1)
     if max_norm is not None:

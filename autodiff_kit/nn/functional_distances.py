@@ -39,8 +39,10 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     dtype = from_numpy_dtype(result_dtype(x1._array, x2._array))
     if not dtype.is_floating_point:
         raise error("functional.cosine_of_whole", kind=dtype.tensor_type)
-    x1, x2 = x1.to(dtype), x2.to(dtype)
-    x1, x2 = x1.expand(_shape(x1, x2)), x2.expand(_shape(x1, x2))
+    shape = _shape(x1, x2)
+    x1, x2 = (x if x.dtype.is_floating_point else x.to(dtype) for x in (x1, x2))
+    if x1.shape != x2.shape:
+        x1, x2 = x1.expand(shape), x2.expand(shape)
     units = []
     for x in (x1, x2):
         length = x.norm(2, dim, keepdim=True).clone()

@@ -54,17 +54,40 @@ def hypot(x: Value, y: Value) -> Value:
     return np.hypot(x, y)
 
 
+def _number(x: Value, dtype: Any) -> Value:
+    """Return what is to be subtracted from, or subtracted: refuse what was a truth value."""
+    if dtype.kind == "b":
+        raise error("dtypes.bool_subtracted")
+    return x
+
+
 @op("log(exp(x) + exp(y))", tex=r"\ln(e^x + e^y)", type_check=checks.refuse("logaddexp_cpu"))
-@vjp("x", lambda g, x, y: g / (exp(y - x) + 1), tex=r"\bar z / (1 + e^{y - x})")
-@vjp("y", lambda g, x, y: g / (exp(x - y) + 1), tex=r"\bar z / (1 + e^{x - y})")
+@vjp(
+    "x",
+    lambda g, x, y, y_dtype: g / (exp(_number(y, y_dtype) - x) + 1),
+    tex=r"\bar z / (1 + e^{y - x})",
+)
+@vjp(
+    "y",
+    lambda g, x, y, x_dtype: g / (exp(_number(x, x_dtype) - y) + 1),
+    tex=r"\bar z / (1 + e^{x - y})",
+)
 def logaddexp(x: Value, y: Value) -> Value:
     """Return the logarithm of a sum of two exponentials; never overflows."""
     return np.logaddexp(x, y)
 
 
 @op("log2(exp2(x) + exp2(y))", tex=r"\log_2(2^x + 2^y)", type_check=checks.refuse("logaddexp2_cpu"))
-@vjp("x", lambda g, x, y: g / (2 ** (y - x) + 1), tex=r"\bar z / (1 + 2^{y - x})")
-@vjp("y", lambda g, x, y: g / (2 ** (x - y) + 1), tex=r"\bar z / (1 + 2^{x - y})")
+@vjp(
+    "x",
+    lambda g, x, y, y_dtype: g / (2 ** (_number(y, y_dtype) - x) + 1),
+    tex=r"\bar z / (1 + 2^{y - x})",
+)
+@vjp(
+    "y",
+    lambda g, x, y, x_dtype: g / (2 ** (_number(x, x_dtype) - y) + 1),
+    tex=r"\bar z / (1 + 2^{x - y})",
+)
 def logaddexp2(x: Value, y: Value) -> Value:
     """Return the logarithm to the base 2 of a sum of two powers of 2; never overflows."""
     return np.logaddexp2(x, y)
@@ -258,6 +281,12 @@ def _no_integer_division(x: Value, y: Value, w: Value, **params: Any) -> None:
         raise error("dtypes.addcdiv")
 
 
+def _over(value: float, w: Value, dtype: Any) -> Value:
+    if dtype.kind != "f":  # PyTorch divides in place
+        raise error("inplace.dtype", new="Float", old=tensor_type(dtype))
+    return value / w
+
+
 @op(
     "x + value * y / w",
     tex=r"x + a\,y / w",
@@ -265,7 +294,7 @@ def _no_integer_division(x: Value, y: Value, w: Value, **params: Any) -> None:
     saved_as={"y": "tensor1", "w": "tensor2"},
 )
 @vjp("x", lambda g: g, tex=r"\bar z")
-@vjp("y", lambda g, w, value: g * (value / w), tex=r"a\,\bar z / w")
+@vjp("y", lambda g, w, value, w_dtype: g * _over(value, w, w_dtype), tex=r"a\,\bar z / w")
 @vjp("w", lambda g, y, w, value: -g * (value * y / (w * w)), tex=r"-a\,\bar z \odot y / w^2")
 def addcdiv(x: Value, y: Value, w: Value, *, value: float = 1) -> Value:
     """Add the quotient of two tensors, times a number."""

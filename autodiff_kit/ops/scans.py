@@ -16,7 +16,6 @@ import numpy as np
 from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops import checks
-from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, exp, log, where
 from autodiff_kit.ops.gathering import scatter_add
 from autodiff_kit.ops.layouts import zeros
@@ -102,8 +101,9 @@ def cummin(x: Value, *, dim: int) -> tuple[Value, Value]:
 for _extreme in (cummax, cummin):
 
     @_extreme.vjp("x", tex=r"\textstyle\sum_{j : \arg z_j = i} \bar z_j")
-    def _(g: Value, indices: Value, x_shape: Ints, dim: int) -> Value:
-        return scatter_add(zeros(g, x_shape), indices, g, dim=dim)
+    def _(g: Value, x: Value, indices: Value, dim: int) -> Value:
+        # PyTorch saves x, too, though only its shape is needed.
+        return scatter_add(zeros(g, x.shape), indices, g, dim=dim)
 
 
 @op(

@@ -30,7 +30,7 @@ from autodiff_kit.ops.gathering import (
 from autodiff_kit.ops.indexing import index_backward, pick
 from autodiff_kit.ops.layouts import scalar_if_0d, zeros
 from autodiff_kit.ops.reduction import sum_all
-from autodiff_kit.ops.shape import reshape, slice_backward, slice_dim
+from autodiff_kit.ops.shape import reshape, slice_backward
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["index_copy", "index_fill", "index_fill_tensor", "index_put_add", "masked_scatter_from"]
@@ -255,11 +255,8 @@ def scatter_reduce(
 
 
 def _shares(g: Value, x: Value, index: Value, source: Value, out: Value, **how: Any) -> Any:
-    """Return what flows back to x, and to each element of the source that ``index`` has."""
+    """Return what flows back to x and to the source, whose shape has to be that of ``index``."""
     dim, reduce, include_self = how["dim"], how["reduce"], how["include_self"]
-    part = source
-    for d, n in enumerate(index.shape):
-        part = slice_dim(part, dim=d, start=0, end=n, step=1)
     zero = zeros(g, x.shape)
     if reduce == "sum":
         own, others = g, gather(g, index, dim=dim)
@@ -269,9 +266,9 @@ def _shares(g: Value, x: Value, index: Value, source: Value, out: Value, **how: 
         own = g / where(counts == 0, 1.0, counts)
         others = gather(own, index, dim=dim)
     elif reduce == "prod":
-        own, others = _shares_of_product(g, x, index, part, out, dim, include_self)
+        own, others = _shares_of_product(g, x, index, source, out, dim, include_self)
     else:
-        is_it, are_it = x == out, part == gather(out, index, dim=dim)
+        is_it, are_it = x == out, source == gather(out, index, dim=dim)
         marks = masked(zeros(g, index.shape) + 1, are_it)
         winners = scatter_add(masked(zero + 1, is_it), index, marks, dim=dim)
         each = g / winners  # none may win, where values have changed since or are nan
@@ -324,8 +321,4 @@ def _(
     include_self: bool,
 ) -> Value:
     _, part = _shares(g, x, index, source, out, dim=dim, reduce=reduce, include_self=include_self)
-    for d, n in enumerate(part.shape):  # what lies beyond the indices was not used
-        if n < source.shape[d]:
-            shape = (*part.shape[:d], source.shape[d], *part.shape[d + 1 :])
-            part = slice_backward(part, shape=shape, dim=d, start=0, end=n, step=1)
     return part

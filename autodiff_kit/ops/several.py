@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autodiff_kit.core.base import TensorBase, next_number, wrap
+from autodiff_kit.core.base import INFERENCE, TensorBase, next_number, wrap
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import Op, Value
@@ -35,6 +35,9 @@ def function_of_several(row: Op) -> Callable[..., Any]:
         else:
             node = _shared_node(row, edge, array, results, defaults | params)
             outputs = [wrap(r, OutputNode(node, i, r.shape)) for i, r in enumerate(results)]
+        if mode.inference and not row.is_view:
+            for out in outputs:
+                out._changes = INFERENCE
         for out in outputs if row.is_view else ():
             note_view(out, x, SEVERAL)
         if mode.observer is not None:

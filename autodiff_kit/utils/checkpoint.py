@@ -24,6 +24,7 @@ from autodiff_kit.free_form import Keywords
 from autodiff_kit.outside import absent
 from autodiff_kit.random import default_generator
 from autodiff_kit.tensor import Tensor
+from autodiff_kit.views import latest_node, seems_leaf
 
 __all__ = ["CheckpointError", "checkpoint", "checkpoint_sequential"]
 
@@ -137,6 +138,7 @@ class SecondRun:
         self._arguments = [x for x in args if isinstance(x, Tensor)]  # PyTorch saves no keywords
         if any(x.is_inference() for x in self._arguments):
             raise error("autograd.inference_saved")
+        self._had_history = [not seems_leaf(x) for x in self._arguments]
         self._state = deepcopy(vars(default_generator)) if preserves_state else {}
         self._forms: list[tuple[Any, Any]] = []  # shape and dtype of what forward would have saved
         self.arguments = [x for x in (*args, *kwargs.values()) if isinstance(x, Tensor)]
@@ -154,7 +156,9 @@ class SecondRun:
         return self.computed.pop(place)
 
     def _check_arguments(self) -> None:
-        for x in self._arguments:
+        for x, had_history in zip(self._arguments, self._had_history, strict=True):
+            if had_history and latest_node(x) is None:
+                raise error("autograd.saved_detached", node="checkpoint", op="an argument")
             changes = changes_of(x._array)
             if changes and changes[-1] > self._number:
                 origin, saved = changes.node_name, "an argument"

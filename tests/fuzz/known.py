@@ -49,6 +49,8 @@ def _reads_what_it_writes(lines: list[str]) -> bool:
     for line in lines:
         by_index = re.search(r"index_|scatter_", line) is not None
         inner = [part.strip() for part in line.split("\n")[1:]]  # of ``with ...:``
+        if (out := re.search(r"torch\.\w+\((.*), out=(\w+)\)$", line)) is not None:
+            inner.append(f"{out[2]}.copy_({out[1]})")
         for text in (line, *inner, *(part.partition(" = ")[2] for part in inner)):
             operands = _CHANGE.fullmatch(text)
             with contextlib.suppress(Exception):
@@ -102,6 +104,10 @@ def _written_in_pytorch_alone(difference: Difference, lines: list[str]) -> bool:
     block = lines[-1].rpartition("\n")[0]  # what ``with ...:`` has done before it was refused
     before_it = [*lines[:-1], *([block] if "\n" in block else [])]
     names = [_names_after(before_it, package) for package in (torch, autodiff_kit)]
+    loop = re.search(r"^ *for row in (.+):$", lines[-1], re.M)
+    if loop and difference.what == "row":  # refused at the first one
+        for known in names:
+            known["row"] = next(iter(eval(loop[1], known)))
     if difference.what.partition(".")[0].partition("[")[0] not in names[0]:
         return False  # the line has made it
     before = [eval(difference.what, known) for known in names]
@@ -164,7 +170,8 @@ def _steps_over_one_element(lines: list[str]) -> bool:
 def _picks_equal_elements(difference: Difference, lines: list[str]) -> bool:
     """Return whether the last line ranks elements, and the places that differ hold equal ones."""
     line = lines[-1]
-    call = re.search(r"(\S+)\.sort\((.*?)\)", line)
+    call = re.search(r"(\S+)\.(?:arg)?sort\((.*?)\)", line)
+    call = call or re.search(r"(\S+)\.median\((.+?)\)", line)
     if call is None and "Places.apply(" in line:
         call = re.search(r"Places\.apply\((\S+),()", line)
     if call is None or not re.fullmatch(r"[\d\s,\[\]]*", difference.torch + difference.kit):
@@ -177,6 +184,8 @@ def _picks_equal_elements(difference: Difference, lines: list[str]) -> bool:
     dim = int(numbers[0]) if numbers else -1
     if x.ndim == 0:
         return False
+    if places[0].ndim < x.ndim and "keepdim" not in arguments:  # of a median
+        places = [np.expand_dims(place, dim) for place in places]
     elements = [np.take_along_axis(x, place, dim) for place in places]
     return np.array_equal(*elements, equal_nan=x.dtype.kind == "f")
 
@@ -268,8 +277,8 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         ),
     ),
     "tie in sort": (
-        "In which order a sort that is not stable leaves equal elements, depends on the processor "
-        "in PyTorch; here the first comes first.",
+        "In which order a sort that is not stable leaves equal elements, and which of them median "
+        "finds, depends on the processor in PyTorch; here the first comes first.",
         lambda difference, lines: (
             difference.kind == "value" and _picks_equal_elements(difference, lines)
         ),
@@ -395,6 +404,25 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             "INTERNAL ASSERT FAILED" in difference.torch
             or "unallocated storage" in difference.torch
             or "ZeroTensors are immutable" in difference.torch
+        ),
+    ),
+    "clamp between tensors that broadcast": (
+        "PyTorch's rule for clamp(min, max), where a limit is wider than what is clamped, masks a "
+        "gradient in place that is too small for that, and fails; the kit's does not.",
+        lambda difference, lines: (
+            difference.kind == "accepted"
+            and "doesn't match the broadcast shape" in difference.torch
+            and re.search(r"grad\(|backward\(", difference.line) is not None
+            and any(re.search(r"\bclamp\(", line) for line in lines)
+        ),
+    ),
+    "sizes of out= that cannot grow": (
+        "Where out= is memory of NumPy's and too small, PyTorch has changed its sizes already when "
+        "it refuses: they go beyond its memory. The kit changes nothing.",
+        lambda difference, lines: (
+            difference.kind == "shape"
+            and "out=" in difference.line
+            and any("from_numpy" in line for line in lines)
         ),
     ),
     "type of an empty batch": (

@@ -167,6 +167,12 @@ PROGRAMS = {
         *(LEAF, "b = a * 2", "b.grad_fn.next_functions[0][0].register_hook(hook('a'))"),
         *("b = torch.ones(2)", "c = a * 3", "c.sum().backward()"),
     ],
+    "clamp between tensors that broadcast": [
+        *("b = torch.tensor([[1.5], [1.8]])", LEAF, "c = a.clamp(b, a)", "c.sum().backward()"),
+    ],
+    "sizes of out= that cannot grow": [
+        *("a = torch.from_numpy(np.ones(2))", "torch.add(torch.ones(3), 1, out=a)"),
+    ],
     "hook between two steps": [
         *(LEAF, "b = a.sum(dtype=torch.float64)", "b.grad_fn.register_hook(hook('b'))"),
         "b.backward()",

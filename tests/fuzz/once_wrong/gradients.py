@@ -296,4 +296,32 @@ PROGRAMS = {
         *("c = a * b", "a.detach_()"),
         "d, = torch.autograd.grad(c.sum(), b, create_graph=True)",
     ],
+    "what cummax and cummin have saved": [
+        *("a = torch.ones(2, 2, requires_grad=True)", "b = a.cummax(0)", "c = a.cummin(-1)"),
+        *("with torch.no_grad():\n    a.zero_()", "b[0].sum().backward()", "c[0].sum().backward()"),
+    ],
+    "slopes that PyTorch does not have of integers": [
+        *("a = torch.tensor(-0.5, requires_grad=True)", "b = torch.tensor([True, False])"),
+        *("torch.logaddexp2(b, a).sum().backward()", "torch.logaddexp(a, b).sum().backward()"),
+        *("c = torch.addcdiv(a, a, torch.tensor(2))", "c.backward()"),
+        *("c = torch.addcdiv(a, torch.tensor(2), a)", "c.backward()"),
+    ],
+    "the source of scatter_reduce is larger than its indices": [
+        *("a = torch.arange(4.0, requires_grad=True)", "b = torch.tensor([0, 1, 1])"),
+        *("c = torch.zeros(4).scatter_reduce(0, b, a, 'mean')", "c.sum().backward()"),
+        *("c = torch.zeros(4).scatter_reduce(0, b, a, 'amax')", "c.sum().backward()"),
+        *("c = torch.zeros(4).scatter_reduce(0, b, a[:3], 'prod')", "c.sum().backward()"),
+    ],
+    "an argument of a checkpoint was detached in place": [
+        *("a = torch.ones(2, requires_grad=True)", "b = a * a"),
+        *("c = checkpoint(lambda v: v.sin() * 2.0, b, use_reentrant=False)", "b.detach_()"),
+        "c.sum().backward()",
+    ],
+    "two results of one op in inference mode": [
+        *(
+            "a = torch.arange(2.0, requires_grad=True)",
+            "with torch.inference_mode():\n    b = a.aminmax()",
+        ),
+        *("c = a.pow(b[1])", "c = a * b[0]"),
+    ],
 }

@@ -240,4 +240,15 @@ PROGRAMS = {
         *("d = a.nansum(dtype=torch.float64)", "r = str(d.grad_fn.next_functions[0][0].name())"),
         *("a.mul_(2)", "b.sum().backward()", "c.backward()", "d.backward()"),
     ],
+    "an index that is out of bounds, after what does not fit": [
+        *("a = torch.tensor(2)", "b = torch.ones(1, 3)", "c = b.index_put((a,), b)"),
+        *("c = torch.ones(2, 0, dtype=torch.uint8).index_put((a,), a)", "d = b > 0"),
+        *("c = b.index_put((a - 2, d), a)", "c = torch.ones(2, 3).index_put((d.t(),), a)"),
+        "c = b.index_put((d, d), torch.tensor(1.0))",
+        *("b = torch.ones(1)", "b.index_put_((torch.ones(1, 2) > 0,), b)"),
+    ],
+    "dimensions of cummax, and rows of nothing": [
+        *("a = torch.ones(2, 0)", "b = a.cummax(2)", "b = torch.tensor(1.0).cummin(1)"),
+        *("b = F.embedding(torch.tensor([0]), torch.ones(0, 3))", "b = torch.ones(2).cummax(1)"),
+    ],
 }

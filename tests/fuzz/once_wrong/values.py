@@ -137,4 +137,12 @@ PROGRAMS = {
         *("a = torch.arange(4.0).view(2, 2)", "b = torch.kron(a.mT, a.mT)", "torch.kron(a, a.mT)"),
         *("torch.kron(a[0], a.mT)", "b = torch.kron(a.t()[:1], a)"),
     ],
+    "cosine_similarity of a number in another type": [
+        *("a = torch.tensor(2.0, dtype=torch.float64)", "b = torch.ones(3, 1, requires_grad=True)"),
+        *(
+            "c = F.cosine_similarity(a, b)",
+            "c.sum().backward()",
+            "c = F.cosine_similarity(b, b > 0)",
+        ),
+    ],
 }

@@ -353,4 +353,25 @@ PROGRAMS = {
         *("f = e.unbind()[0]", "e.t_()", "f * 2"),
         *("g = torch.ones(2, 2)", "h = g[1]", "g.t_()", "h.mul_(a[0])", "g.sum().backward()"),
     ],
+    "views after a view was given another shape in place": [
+        *("a = torch.ones(2, 3, requires_grad=True)", "b = a * 1", "c, d = b.t(), b.view(-1)"),
+        *("with torch.no_grad():\n    c.t_()", "e = c.t()", "e.t_()", "d = d * 2"),
+        *("with torch.no_grad():\n    f = b.t()\n    f.t_()", "g = f.is_leaf"),
+    ],
+    "a leaf is refused before a dimension": [
+        *("a = torch.ones(2, 2, requires_grad=True)", "a.transpose_(2, 1)", "a.squeeze_(5)"),
+        *("a[0].unsqueeze_(5)", "a.swapaxes_(0, 4)"),
+    ],
+    "one number under one mask": [
+        *("a = torch.tensor([True, False])", "a.index_put_((a,), a[:1])", "b = torch.ones(1)"),
+        *(
+            "b.index_put_((torch.tensor([False]),), b)",
+            "a.index_put_((a,), a[:1], accumulate=True)",
+        ),
+        *("a = torch.tensor([1]).expand(3)", "a.nan_to_num_()", "a.add_(1)"),
+    ],
+    "a result in memory that is there": [
+        *("a = torch.from_numpy(np.ones(4))", "b = a[:2]", "c = a[2:]"),
+        *("torch.add(torch.ones(3), 1, out=b)", "a = a + 0", "torch.add(torch.ones(3), 1, out=c)"),
+    ],
 }
