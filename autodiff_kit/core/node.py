@@ -76,11 +76,12 @@ class Node(Shown):
         unpack = getattr(self.op, "unpack", None)
         if unpack is not None:  # set by ``saved_tensors_hooks``, which packed what was saved
             out, x, y, rest = unpack(self)
-        if len(rest) > len(self.op.rest):
+        if rest and len(rest) > len(self.op.rest):
             self.count_with_originals()
         if isinstance(out, ARRAYS):
             out = wrap(out, self)
-        x, y = self.as_tensor(x, self.edge0), self.as_tensor(y, self.edge1)
+        x = None if x is None else self.as_tensor(x, self.edge0)
+        y = None if y is None else self.as_tensor(y, self.edge1)
         if self.op.saves_rest:
             made_by = self.makers()
             pairs = zip(self.op.rest, rest, strict=False)

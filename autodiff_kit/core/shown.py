@@ -54,14 +54,17 @@ class Shown(NodeHooks):
 
         None for a leaf that no longer requires grad, and what was converted of that.
         """
-        source = _unpromoted(self)
-        leaf = source._leaf() if source is not None and source.op is ACCUMULATE else None
+        if self.op is not ACCUMULATE:
+            return _live_if_converted(self) if self.op.name == "promote" else self
+        leaf = self._leaf()
         return None if leaf is not None and leaf._base is None and leaf._node is None else self
 
     @staticmethod
     def as_tensor(value: Value, edge: Any) -> Value:
         """Return an array that was saved as a tensor, the output of ``edge``; see ``rebuild``."""
-        return wrap(value, edge and edge.live_node) if isinstance(value, ARRAYS) else value
+        if not isinstance(value, ARRAYS):
+            return value
+        return wrap(value, edge if edge is None else edge.live_node)
 
     def count_with_originals(self: Any) -> None:
         """Let changes of what inputs were converted from count for what was saved of these.
@@ -252,6 +255,10 @@ def _messages() -> Any:
 
 def _reads(op: Op, wrt: str) -> tuple[str, ...]:
     return op.rules[wrt].reads if wrt in op.rules else ()
+
+
+def _live_if_converted(node: Any) -> Any:
+    return None if node.edge0 is not None and node.edge0.live_node is None else node
 
 
 def _unpromoted(edge: Any) -> Any:

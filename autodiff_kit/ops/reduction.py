@@ -162,9 +162,9 @@ def prod_dim(x: Value, *, dim: int, keepdim: bool = False) -> Value:
 
 @prod_dim.vjp("x", tex=r"\bar z \textstyle\prod_{j \ne i} x_j")
 def _(g: Value, out: Value, x: Value, dim: int, keepdim: bool) -> Value:
-    g = keep(g, x.shape, (dim,), keepdim)
     if x.ndim == 0:
         return g
+    g = keep(g, x.shape, (dim,), keepdim)
     if _has_no_zero(x):
         return g * (keep(out, x.shape, (dim,), keepdim) / x)
     if x.shape[dim] == 1:

@@ -167,6 +167,14 @@ PROGRAMS = {
         *(LEAF, "b = a * 2", "b.grad_fn.next_functions[0][0].register_hook(hook('a'))"),
         *("b = torch.ones(2)", "c = a * 3", "c.sum().backward()"),
     ],
+    "saved by a rule that is one function: the pass ends there": [
+        *("a = torch.ones(2, requires_grad=True)", "b = torch.sigmoid(a)"),
+        "d, = torch.autograd.grad(b.sum(), a, create_graph=True)",
+        *("b.floor_divide_(2)", "d.sum().backward(inputs=[d])"),
+    ],
+    "inference tensor with other data: requires grad": [
+        *(INFERENCE, "b.data = torch.ones(2)", "b.requires_grad = True"),
+    ],
     "clamp between tensors that broadcast": [
         *("b = torch.tensor([[1.5], [1.8]])", LEAF, "c = a.clamp(b, a)", "c.sum().backward()"),
     ],

@@ -324,4 +324,8 @@ PROGRAMS = {
         ),
         *("c = a.pow(b[1])", "c = a * b[0]"),
     ],
+    "what flows through a product of one number is the very gradient": [
+        *("a = torch.rand(3, requires_grad=True)", "b = a.sum()", "c = b.prod(-1)"),
+        "d, = torch.autograd.grad(c, b, c)",
+    ],
 }
