@@ -72,6 +72,28 @@ def test_a_call_that_is_quicker_than_the_steps_of_the_clock_has_a_time(
     assert seconds == pytest.approx(7e-6, rel=0.1)
 
 
+def test_a_machine_that_is_busy_just_then_is_not_taken_for_a_slow_function(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now, calls = 0.0, 0
+
+    def call() -> None:
+        nonlocal now, calls
+        calls += 1
+        now += 0.01 if calls in (2, 3) else 7e-6  # others had the processor
+
+    def clock() -> float:
+        nonlocal now
+        now += 1e-7
+        return math.floor(now / 1e-4) * 1e-4
+
+    monkeypatch.setattr(measuring, "perf_counter", clock)
+
+    (seconds,) = seconds_of(call)
+
+    assert seconds == pytest.approx(7e-6, rel=0.1)
+
+
 def says(x: Any) -> Any:
     print(x)
     return x
