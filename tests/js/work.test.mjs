@@ -63,6 +63,20 @@ test("changed and new notebooks and the answers are taken along", async () => {
   assert.deepEqual(paths.sort(), [".autodiff-kit-progress.json", "a.ipynb", "b/c.ipynb", "mine.ipynb"]);
 });
 
+test("without a network, too", async () => {
+  ship({ "a.ipynb": notebook("x = 1") });
+  const kept = globalThis.fetch;
+  globalThis.fetch = async (url) => {
+    const answer = await kept(url);
+    if (!answer.ok) throw new TypeError("Failed to fetch");
+    return answer;
+  };
+  const contents = contentsOf({ "a.ipynb": asNotebook("x = 1"), "mine.ipynb": asNotebook("z") });
+
+  const { files } = await taken(contents);
+  assert.deepEqual(files.map(({ path }) => path), ["mine.ipynb"]);
+});
+
 test("what was taken along comes back on another computer as it was", async () => {
   ship({ "a.ipynb": notebook("x = 1") });
   const first = contentsOf({ "a.ipynb": asNotebook("x = 2"), "b/mine.ipynb": asNotebook("z") });

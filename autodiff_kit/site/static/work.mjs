@@ -6,8 +6,10 @@ const HIDDEN = [".autodiff-kit-progress.json", ".autodiff-kit-exercises.json"]; 
 
 /** A file as it came with the site, as text or in base64; null if it is none of the site's. */
 async function shipped({ path, format }) {
-  const answer = await fetch(`files/${path.split("/").map(encodeURIComponent).join("/")}`);
-  if (!answer.ok) return null;
+  const url = `files/${path.split("/").map(encodeURIComponent).join("/")}`;
+  // Without a network, a file that was not kept for that is none of the site's.
+  const answer = await fetch(url).catch(() => null);
+  if (!answer?.ok) return null;
   if (format !== "base64") return answer.text();
   return btoa(Array.from(new Uint8Array(await answer.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(""));
 }
