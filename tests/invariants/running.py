@@ -12,6 +12,7 @@ from typing import Any
 
 import autodiff_kit as ak
 from autodiff_kit.view import build
+from autodiff_kit.view.names import Names
 
 _numbers = itertools.count(1)
 _TEXT = Path(__file__).with_name("programs.txt").read_text(encoding="utf-8")
@@ -27,6 +28,14 @@ class Run:
     recording: Any
     space: dict[str, Any]
     torch: Any
+
+    @cached_property
+    def data(self) -> Any:
+        return self.recording.to_dict()
+
+    @cached_property
+    def names(self) -> Names:
+        return Names(self.data)
 
     @cached_property
     def picture(self) -> Any:

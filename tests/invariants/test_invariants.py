@@ -17,7 +17,6 @@ import autodiff_kit as ak
 from autodiff_kit.record import Recording
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.labels import word
-from autodiff_kit.view.names import Names
 from autodiff_kit.view.rule_words import decisions, rule_of
 from autodiff_kit.view.rules import decided, parsed
 from autodiff_kit.view.text import facts
@@ -120,7 +119,7 @@ def every_name_is_one_that_the_learner_wrote(program: Run) -> None:
 
 
 def a_title_is_the_learners_expression(program: Run) -> None:
-    names = Names(program.recording.to_dict())
+    names = program.names
     words = set(OUR_WORDS)
     for name, op in program.recording.ops.items():
         words |= set(WORD.findall(word(name))) | set(WORD.findall(op["text"]))
@@ -131,7 +130,7 @@ def a_title_is_the_learners_expression(program: Run) -> None:
 
 
 def a_box_is_called_like_no_other_with_another_expression(program: Run) -> None:
-    names = Names(program.recording.to_dict())
+    names = program.names
     texts = defaultdict(set)
     for node in program.nodes:
         if node["kind"] == "op" and node["text"]:
@@ -152,7 +151,7 @@ def captions_speak_no_implementation(program: Run) -> None:
 
 
 def nothing_was_made_before_the_recording(program: Run) -> None:
-    data, names = program.recording.to_dict(), Names(program.recording.to_dict())
+    data, names = program.data, program.names
     for node in program.nodes:
         rows = dict(facts(data, [node["id"]], names))
         assert rows.get("made") != "before the recording", names.name(node["id"])
@@ -209,8 +208,8 @@ def a_round_begins_with_its_first_step(program: Run) -> None:
     if any(box.kind == "fold" for box in program.picture.outline.boxes):
         return
     scopes, events = program.recording.scopes, program.recording.events
-    data = program.recording.to_dict()
-    frames, moments = tell(data, program.picture.outline, Names(data))
+    data = program.data
+    frames, moments = tell(data, program.picture.outline, program.names)
     begun: set[int] = set()
     for frame, moment in zip(frames, moments, strict=True):
         event = events[moment]
@@ -268,7 +267,7 @@ def brackets_are_those_of_the_source(program: Run) -> None:
 
 
 def parentheses_are_not_doubled(program: Run) -> None:
-    names = Names(program.recording.to_dict())
+    names = program.names
     for node in program.nodes:
         title = names.title(node["id"])
         assert "…" in title or not re.search(r"(?<![\w)\]])\(\(([^()]*)\)\)", title), title
@@ -404,8 +403,8 @@ def the_last_value_told_is_the_value(program: Run) -> None:
 
 
 def a_rule_says_that_it_is_summed_if_it_is(program: Run) -> None:
-    data = program.recording.to_dict()
-    names = Names(data)
+    data = program.data
+    names = program.names
     for event in program.recording.events:
         if event["kind"] != "contribution" or program.nodes[event["node"]]["kind"] == "leaf":
             continue
@@ -441,7 +440,7 @@ def equations(caption: str) -> list[tuple[str, str]]:
 
 
 def a_gradient_that_is_read_is_the_gradient_of_its_leaf(program: Run) -> None:
-    names = Names(program.recording.to_dict())
+    names = program.names
     reads = [n for n in program.nodes if n.get("part") == "gradient from backward"]
     for read in reads:
         box = program.picture.outline.box_of[read["id"]]
@@ -462,8 +461,8 @@ def a_gradient_that_is_read_is_the_gradient_of_its_leaf(program: Run) -> None:
 
 
 def no_rule_reads_or_fills_the_grad_of_what_is_no_leaf(program: Run) -> None:
-    data = program.recording.to_dict()
-    names = Names(data)
+    data = program.data
+    names = program.names
     results = {names.name(n["id"]) for n in program.nodes if n["kind"] == "op"}
     results -= {names.name(n["id"]) for n in program.nodes if n["kind"] == "leaf"}
     texts = [f["caption"] for f in program.picture.frames if f["kind"] == "contribution"]
@@ -485,7 +484,7 @@ def no_two_boxes_have_the_same_words(program: Run) -> None:
 
 def what_is_called_an_output_is_that_of_a_module(program: Run) -> None:
     modules = {s["name"] for s in program.recording.scopes if s["kind"] == "module"}
-    names = Names(program.recording.to_dict())
+    names = program.names
     for node in program.nodes:
         if (name := names.name(node["id"])).endswith("'s output"):
             assert name.removesuffix("'s output") in modules
@@ -700,8 +699,8 @@ def what_is_told_as_saved_is_what_is_kept(program: Run) -> None:
 
 
 def bytes_are_the_same_wherever_they_are_told(program: Run) -> None:
-    data = program.recording.to_dict()
-    names = Names(data)
+    data = program.data
+    names = program.names
     freed = {e["node"]: e["bytes"] for e in program.recording.events if e["kind"] == "release"}
     for node in program.nodes:
         kept = sum(s["bytes"] for s in node["saved"])
@@ -835,8 +834,8 @@ def test_what_was_there_before_the_recording_is_told_so_and_nothing_else(library
 
     program = run("before", torch, SINCE, space)
 
-    data = program.recording.to_dict()
-    names = Names(data)
+    data = program.data
+    names = program.names
     told = {n["name"]: dict(facts(data, [n["id"]], names)) for n in program.nodes}
     older = {name for name, rows in told.items() if rows.get("made") == "before the recording"}
     assert older == {"w", 'batch["x"]', "hidden", "layer.weight", "layer.bias"}
@@ -864,7 +863,7 @@ TITLES = {
 def test_a_part_of_a_call_is_told_in_the_learners_words(library: str, name: str) -> None:
     program = run(name, ak if library == "kit" else require_torch())
 
-    names = Names(program.recording.to_dict())
+    names = program.names
     told = [names.title(node["id"]) for node in program.nodes]
     assert set(TITLES[name]) <= set(told)
     assert len(told) < 100
@@ -874,7 +873,7 @@ def test_a_part_of_a_call_is_told_in_the_learners_words(library: str, name: str)
 def test_parts_of_one_tensor_are_told_apart(library: str) -> None:
     program = run("a gated recurrent cell", ak if library == "kit" else require_torch())
 
-    names = Names(program.recording.to_dict())
+    names = program.names
     parts = [n["id"] for n in program.nodes if n["op"] == "split"][:6]
     assert [names.title(n)[-3:] for n in parts] == ["[0]", "[1]", "[2]"] * 2
 
