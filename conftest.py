@@ -133,6 +133,16 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> Generator[
     return collectors
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, Any, Any]:
+    """Find the tests without the garbage collector: nearly all that is made there lasts."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_sessionstart() -> None:
     """Compile the kit, where that has not been done: each process begins at its end of the list."""
     if "PYTEST_XDIST_WORKER" in os.environ:
