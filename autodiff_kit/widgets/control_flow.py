@@ -25,7 +25,7 @@ from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.widgets.arguments import Arguments, Values, text_around
-from autodiff_kit.widgets.controls import Choice, Switch
+from autodiff_kit.widgets.controls import Choice, Slider, Switch
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
 from autodiff_kit.widgets.lab import Settings
@@ -45,6 +45,7 @@ class _Run(NamedTuple):
     answer: Tensor
     grads: dict[str, Tensor | None]
     failure: str  # what backward has raised, if anything
+    settings: Settings  # of the controls of the arguments
 
 
 class ControlFlow(FunctionLab):
@@ -139,7 +140,9 @@ class ControlFlow(FunctionLab):
         arguments, values = self._arguments.values(), self._arguments.values()
         value, recording = run(self._arguments.call, self._function, values, of=self._function)
         answer = self._answer(value, has_run=bool(recording.nodes))
-        return _Run(arguments, values, recording, answer, *self._gradients(values, answer))
+        settings = {name: control.value for name, control in self._arguments.controls.items()}
+        outcome = self._gradients(values, answer)
+        return _Run(arguments, values, recording, answer, *outcome, settings)
 
     def _gradients(self, values: Values, answer: Tensor) -> tuple[dict[str, Tensor | None], str]:
         """Run backward on the answer, unseen, if it can be run; return also what it raised."""
@@ -179,6 +182,10 @@ class ControlFlow(FunctionLab):
         elif self.controls["frozen"].value:
             caption += " So there is no trace to compare with: it would replay one run as it was."
         svg = page([left, right], title=f"Graph of {name_of(self._function)}", description=caption)
+        for name, control in self._arguments.controls.items():  # a tick where the other run was
+            if isinstance(control, Slider):
+                is_other = was.settings[name] != now.settings[name]
+                control.mark = was.settings[name] if is_other else None
         self.recording, self.answer, self.difference = now.recording, now.answer, changes
         self.grads = now.grads
         self.canvas.svg, self.canvas.caption = svg, caption

@@ -58,12 +58,14 @@ def test_the_words_stay_where_they_are_when_the_graph_grows(jupyter: Any, notebo
     seen = Seen(notebook(write(jupyter.folder, "grows", FUNCTION, LAB), width=900))
     caption = seen.root.locator(".adk-board-caption")
     before = caption.bounding_box()["y"]
+    card = seen.root.bounding_box()
 
     seen.root.get_by_role("slider", name="rounds").focus()
     seen.page.keyboard.press("End")  # 8 rounds: the graph is higher than the window
     seen.wait_for("were added")
 
     assert caption.bounding_box()["y"] == before
+    assert seen.root.bounding_box() == card  # what stands around the lab stays where it is
 
 
 def test_an_endless_loop_ends_and_the_picture_stays(jupyter: Any, notebook: Any) -> None:

@@ -90,7 +90,9 @@ def test_widgets_and_answers_come_back_after_any_number_of_openings_restarts_and
 
 
 # What Jupyter or the kit puts before and after the contents of each widget that no Python answers.
-MARKS = """() => [...document.querySelectorAll('.jupyter-widgets-disconnected, .adk-lab, .adk-q-buttons')]
+MARKS = """() => [
+  ...document.querySelectorAll('.jupyter-widgets-disconnected, .adk-lab, .adk-q-buttons'),
+]
   .flatMap((part) => ['::before', '::after'].map((end) => getComputedStyle(part, end).content))
   .filter((content) => content !== 'none' && content !== 'normal')"""
 

@@ -289,3 +289,19 @@ def test_minus_zero_is_zero_and_no_other_answer():
     seen.controls["x"].value = -1.0  # -1.0 * 0 is -0.0
 
     assert "The answer is still" in seen.canvas.caption
+
+
+def test_a_tick_on_the_slider_marks_the_run_that_is_compared_with():
+    lab = ControlFlow(lambda x, n=2: x * n, x=2.0)
+    x, n = lab.controls["x"], lab.controls["n"]
+    assert x.mark is None
+
+    x.value = 3.0
+    assert (x.mark, n.mark) == (2.0, None)
+    x.value = 1.0
+    assert x.mark == 3.0
+    lab.controls["over"].value = "the first run"
+    assert x.mark == 2.0
+    lab.controls["over"].value = "nothing"
+
+    assert x.mark is None

@@ -229,7 +229,7 @@ function render({ model, el }) {
   /** Let the keyboard reach a picture that has to be scrolled. */
   function reach() {
     const wide = picture.scrollWidth > picture.clientWidth + 1 || picture.scrollHeight > picture.clientHeight + 1;
-    set(picture, { tabindex: wide ? 0 : null, role: wide ? "region" : null, "aria-label": wide ? "Picture" : null });
+    set(picture, { tabindex: wide ? 0 : null, role: wide ? "group" : null, "aria-label": wide ? "Picture" : null });
   }
 
   /** Show which element is picked, and leave one of all in the tab order. */

@@ -175,6 +175,7 @@ function render({ model, el }) {
   place();
   say();
   lay();
+  wait();
   settle();
   return () => {
     for (const [name, answer] of Object.entries(changes)) model.off(name, answer);
