@@ -68,7 +68,15 @@ def to_html(
     return Path(path)
 
 
-def whole_page(title: str, body: str, *, style: str = "", code: str = "", look: str = "") -> str:
+def whole_page(
+    title: str,
+    body: str,
+    *,
+    style: str = "",
+    code: str = "",
+    look: str = "",
+    is_strict: bool | None = None,
+) -> str:
     """Return a whole HTML page in the kit's colours that fetches nothing.
 
     Parameters
@@ -79,10 +87,13 @@ def whole_page(title: str, body: str, *, style: str = "", code: str = "", look: 
         CSS, and an ES module that the page runs. Without code, pictures bring styles of their own.
     look : str
         A class of the page's own, for its CSS.
+    is_strict : bool, optional
+        Whether the body may bring no CSS of its own; by default, where there is code.
     """
+    is_strict = bool(code) if is_strict is None else is_strict
     style = static("kit.css") * bool(code) + _PAGE_STYLE + style
     look = f"adk-page {look}".strip()
-    return html_page(title, body, style=style, code=code, look=look, is_strict=bool(code))
+    return html_page(title, body, style=style, code=code, look=look, is_strict=is_strict)
 
 
 def _page(payload: Payload, parts: dict[str, OpenedPart], slides: bool) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.free_form import Json
-from autodiff_kit.html_page import html_page
+from autodiff_kit.view.page import whole_page
 from autodiff_kit.view.panels import page, table
 from autodiff_kit.view.viewer import lab_script, static
 from autodiff_kit.widgets.controls import (
@@ -122,10 +122,10 @@ def gallery(path: str | Path) -> Path:
     )
     code = lab_script().replace("export default { render };", "const lab = { render };")
     code += static("labs/gallery.mjs")
-    style = str(Lab._css) + static("labs/gallery.css")
+    style = str(Lab._css).replace(static("kit.css"), "") + static("labs/gallery.css")
     with written_whole(path) as file:
         # Pictures and colours have styles of their own, so this page is none of the strict ones.
-        text = html_page(TITLE, body, style=style, code=code, look="gallery", is_strict=False)
+        text = whole_page(TITLE, body, style=style, code=code, look="gallery", is_strict=False)
         file.write(text.encode())
     return Path(path)
 
