@@ -86,12 +86,42 @@ def build(
     ) as place:
         draft = Path(place) / "site"
         _build(Path(place), draft, exercises, course, out, pyodide, wheels, title, say)
-        if out.exists():
-            for path in _of_others(out):  # a CNAME, or a folder of version control
-                path.rename(draft / path.name)
-            out.rename(Path(place) / "before")
-        draft.rename(out)
+        _put(draft, out)
     return out
+
+
+def _put(draft: Path, out: Path) -> None:
+    """Put a new site in the place of the old one, all or nothing.
+
+    What others have put beside the old one moves into the new one last: where something fails on
+    the way, everything goes back to where it was. The old one is removed when all is done.
+    """
+    aside = Path(tempfile.mkdtemp(dir=out.resolve().parent, prefix=".autodiff-kit-before-"))
+    before = aside / "site"
+    undo: list[tuple[Path, Path]] = []
+
+    def move(path: Path, to: Path) -> None:
+        path.rename(to)
+        undo.append((to, path))
+
+    try:
+        if out.exists():
+            others = [path.name for path in _of_others(out)]  # a CNAME, or version control's folder
+            move(out, before)
+            move(draft, out)
+            for name in others:
+                move(before / name, out / name)
+        else:
+            move(draft, out)
+    except OSError as error:
+        for path, to in reversed(undo):
+            path.rename(to)
+        aside.rmdir()
+        raise SiteError(
+            f"The new site could not be put into {out}: {error}\n-> Everything there is as it "
+            "was. Close what holds its files open, and build again."
+        ) from error
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _build(

@@ -1,5 +1,6 @@
 """Where a site may be written, and what is said if it cannot be built."""
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,36 @@ def test_what_others_put_beside_a_site_stays_when_it_is_replaced(
 
     assert (site / "CNAME").read_text() == "graphs.example"
     assert (site / "index.html").read_text() == "the new one"
+    assert [path.name for path in tmp_path.iterdir()] == ["public"]
+
+
+@pytest.mark.parametrize("failing", range(4))
+def test_what_is_there_goes_back_to_its_place_if_a_file_cannot_be_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    out, draft = tmp_path / "site", tmp_path / "draft"
+    for folder, text in ((out, "old"), (draft, "new")):
+        folder.mkdir()
+        (folder / "index.html").write_text(text)
+        (folder / MARK).write_text(json.dumps({"own": ["index.html", MARK]}))
+    (out / "CNAME").write_text("address")
+    (out / ".git").mkdir()
+    (out / ".git/HEAD").write_text("ref")
+    before = {path: path.is_file() and path.read_text() for path in sorted(out.rglob("*"))}
+    rename, calls = Path.rename, iter(range(100))
+
+    def full_disk(path: Path, to: Path) -> Path:
+        if next(calls) == failing:
+            raise OSError("No space left on device")
+        return rename(path, to)
+
+    monkeypatch.setattr(Path, "rename", full_disk)
+    with pytest.raises(SiteError, match="Everything there is as it was"):
+        building._put(draft, out)
+
+    assert {path: path.is_file() and path.read_text() for path in sorted(out.rglob("*"))} == before
+    assert (draft / "index.html").read_text() == "new"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["draft", "site"]
 
 
 def test_the_command_needs_nothing_of_jupyter_to_say_what_is_missing(tmp_path: Path) -> None:
