@@ -85,6 +85,25 @@ def run_new_cell(page: Any, code: str) -> str:
     return run_last_cell(page)
 
 
+def test_links_between_notebooks_stay_in_the_site(context: Any, opened: tuple[Any, str]) -> None:
+    page = context.new_page()
+    for words, path in (
+        ("04 Accumulate", "autodiff-kit-exercises%2Fe04_accumulate.ipynb"),
+        ("04 Control flow", "04_control_flow.ipynb"),
+    ):
+        open_lesson(page, opened[1], "03_the_backward_pass.ipynb")
+        page.evaluate("document.querySelector('#look').hidden = true")
+        page.frame_locator("#notebook").locator(".jp-MarkdownCell").first.wait_for()
+        page.evaluate(f"{NOTEBOOK}.content.activeCellIndex = {NOTEBOOK}.content.widgets.length - 1")
+        link = page.frame_locator("#notebook").locator(".jp-MarkdownCell a", has_text=words).last
+
+        link.click()
+        page.wait_for_url(f"**/lesson.html?path={path}")
+
+    assert context.pages == [page]
+    page.close()
+
+
 def test_an_exercise_is_handed_in_from_the_tab(page: Any) -> None:
     page.evaluate(f"{NOTEBOOK}.context.save()")
     code = "from autodiff_kit.grading import status, submit\n"

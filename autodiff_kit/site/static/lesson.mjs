@@ -43,6 +43,7 @@ async function start() {
   say(1, STARTS[1]);
   const { sessionContext, context } = jupyter.shell.currentWidget;
   await context.ready;
+  followLinks(frame.contentDocument);
   await sessionContext.ready;
   for (;;) {
     const kernel = sessionContext.session?.kernel;
@@ -58,6 +59,24 @@ async function start() {
   element("wait").textContent = "Python is ready. Step on as long as you like.";
   document.documentElement.dataset.ready = "true";
   keepForLater(frame).catch(() => {}); // it is tried again at the next visit
+}
+
+/** Let a notebook's links to others open as lessons do; JupyterLite would ask a server for its own page of them. */
+function followLinks(notebook) {
+  const files = new URL("files/", location.href).href;
+  const follow = (event) => {
+    const address = event.target.closest?.("a[href]")?.href ?? "";
+    if (!String(address).startsWith(files)) return;
+    const path = decodeURIComponent(address.slice(files.length).split(/[?#]/)[0]);
+    if (!path.endsWith(".ipynb")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    const isLesson = lessons.some((other) => other.path === path);
+    const page = `${isLesson ? "lesson.html" : "lab/index.html"}?path=${encodeURIComponent(path)}`;
+    if (!isLesson || event.ctrlKey || event.metaKey || event.shiftKey) window.open(page, "_blank");
+    else saveOpen().finally(() => location.assign(page));
+  };
+  notebook.addEventListener("click", follow, { capture: true }); // before anything of JupyterLite
 }
 
 /** Ask once more for all that was loaded: the service worker keeps it, and the site works offline. */
