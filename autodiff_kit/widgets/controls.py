@@ -290,6 +290,13 @@ class CodeLine(_Selection):
         Of the line.
     code : str
         Its text.
+    before, after : sequence of (int, str)
+        Lines without a choice that stand above and below it, with their numbers.
+
+    Attributes
+    ----------
+    remark : str
+        What is to be said of the line now, such as that it fails.
 
     Examples
     --------
@@ -299,15 +306,26 @@ class CodeLine(_Selection):
 
     kind = "line"
 
+    remark = traitlets.Unicode("")
+
     def __init__(
-        self, options: Sequence[Any], value: Any = ..., *, number: int, code: str, **traits: Any
+        self,
+        options: Sequence[Any],
+        value: Any = ...,
+        *,
+        number: int,
+        code: str,
+        before: Sequence[tuple[int, str]] = (),
+        after: Sequence[tuple[int, str]] = (),
+        **traits: Any,
     ) -> None:
-        self._number, self._code = number, code
+        self._line = {"number": number, "code": code}
+        self._lines = {"before": [*map(list, before)], "after": [*map(list, after)]}
         super().__init__(options, value, **traits)
 
     def look(self) -> Json:
-        """Add the line."""
-        return {**super().look(), "number": self._number, "code": self._code}
+        """Add the line, and those around it."""
+        return {**super().look(), **self._line, **self._lines, "remark": self.remark}
 
 
 class Switch(Control):

@@ -99,7 +99,7 @@ class GradMode(FunctionLab):
         self.kept = self.kept_as_written = self.nodes = self.nodes_as_written = 0
         self.error, self.raised = "", False
         self.grads: dict[str, str | None] = {}
-        self._is_interrupted = False
+        self._is_interrupted, self._whole = False, ""
         function = self._source.function
         arguments = Arguments(function, examples)
         if arguments.are_open:
@@ -115,9 +115,7 @@ class GradMode(FunctionLab):
             if values[name].is_floating_point():
                 controls[f"{name}.requires_grad"] = Switch(values[name].requires_grad)
         for line in self._source.statements:
-            controls[f"line {line}"] = CodeLine(
-                SWITCHES, number=line, code=self._source.texts[line - self._source.first]
-            )
+            controls[f"line {line}"] = self._code_line(line)
         for line, how in (switches or {}).items():
             if f"line {line}" not in controls or how not in SWITCHES:
                 raise TypeError(
@@ -174,9 +172,16 @@ class GradMode(FunctionLab):
             left.append(words("What it says", self.error, width, "wrong"))
         left.append(words("Measured", self._measured()))
         panel = graph("What was recorded", Marked(_plain(recording), self._marks(recording)))
-        self.canvas.svg = page(
-            [left, [panel]], title=f"no_grad in {original.__name__}", description=caption
-        )
+        for line in self._source.statements:
+            control = self.controls[f"line {line}"]
+            control.set_trait(
+                "remark", self._failure(line, now.line).replace(" ", "\N{NO-BREAK SPACE}")
+            )
+        title = f"no_grad in {original.__name__}"
+        self._whole = page([left, [panel]], title=title, description=caption)
+        # With its controls, the lab shows the lines of the code beside their switches.
+        rest = left[bool(self._source.statements) :]
+        self.canvas.svg = page([rest, [panel]], title=title, description=caption)
         self.canvas.caption = caption
         self._measure(function, original, bool(switches), runs.has_effects)
 
@@ -223,6 +228,26 @@ class GradMode(FunctionLab):
     def _last_line(self) -> int:
         return self._source.statements[-1] if self._source.statements else self._source.first
 
+    def still(self) -> str:
+        """Return the picture with the lines of the code, as SVG text."""
+        return self._whole
+
+    def _code_line(self, line: int) -> CodeLine:
+        """Return the control of a line, with the lines that no control stands beside."""
+        source = self._source
+        texts = dict(enumerate(source.texts, source.first))
+        place = source.statements.index(line)
+        ends = [*source.statements, source.first + len(texts)]
+        before = [(n, texts[n]) for n in range(source.first, line) if not place]
+        after = [(n, texts[n]) for n in range(line + 1, ends[place + 1])]
+        return CodeLine(SWITCHES, number=line, code=texts[line], before=before, after=after)
+
+    def _failure(self, number: int, wrong: int) -> str:
+        """Say of a line that it fails, or that backward does after it; ``""`` if it is not it."""
+        if number != wrong:
+            return ""
+        return "fails" if self.raised else "backward() fails"
+
     def _marked(self, switches: Mapping[int, str], wrong: int) -> list[Line]:
         lines = []
         for number, text in enumerate(self._source.texts, self._source.first):
@@ -231,8 +256,7 @@ class GradMode(FunctionLab):
             if how:
                 line.note, line.look, line.sign = how, "off", "\N{BULLET}"
             if number == wrong:
-                failed = "fails" if self.raised else "backward() fails"
-                line.note += ("; " if line.note else "") + failed
+                line.note += ("; " if line.note else "") + self._failure(number, wrong)
                 line.look, line.sign = "wrong", "!"
             lines.append(line)
         return lines

@@ -115,15 +115,22 @@ function choice(first, move) {
 
 function line(first, move) {
   const select = make("select", { class: "adk-c-select", "aria-label": first.label });
-  const number = make("span", { class: "adk-c-number", "aria-hidden": "true" }, first.number);
-  const element = make("div", { class: "adk-c-line" }, number, make("code", {}, first.code), select);
+  const written = ([number, code]) => [make("span", { class: "adk-c-number", "aria-hidden": "true" }, number), make("code", {}, code)];
+  const own = written([first.number, first.code]);
+  const remark = make("span", { class: "adk-c-remark" });
+  const [before, after] = [first.before, first.after].map((lines) => lines.flatMap(written));
+  const element = make("div", { class: "adk-c-line" }, ...before, ...own, select, remark, ...after);
   select.addEventListener("change", () => move(select.selectedIndex));
   return {
     element,
-    draw: (look) => fill(select, look.words),
+    draw(look) {
+      fill(select, look.words);
+      remark.textContent = look.remark;
+    },
     show(value) {
       select.selectedIndex = value;
-      element.classList.toggle("adk-c-changed", value !== 0);
+      own[1].classList.toggle("adk-c-changed", value !== 0);
+      select.classList.toggle("adk-c-changed", value !== 0);
     },
   };
 }
