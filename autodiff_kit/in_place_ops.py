@@ -59,7 +59,7 @@ _METHODS: dict[str, Keywords] = {
         "is_strict": True,
         "takes_list": True,
         "repeats": "with a warning",
-        "before_memory": "indexing.too_many_put indexing.mask_shape",
+        "before_memory": "indexing.too_many_put",
     },
 }
 # Methods that are written by themselves, and functions of ``nn``.

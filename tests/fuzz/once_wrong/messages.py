@@ -247,6 +247,10 @@ PROGRAMS = {
         "c = b.index_put((d, d), torch.tensor(1.0))",
         *("b = torch.ones(1)", "b.index_put_((torch.ones(1, 2) > 0,), b)"),
     ],
+    "a mask that does not fit, and memory that is read and written": [
+        *("a = torch.ones(4) > 0", "b = torch.hstack([a, a])", "a.index_put_((b,), a)"),
+        *("b = a[:2]", "b.index_put_((b.unsqueeze(0),), torch.tensor(1.0))"),
+    ],
     "dimensions of cummax, and rows of nothing": [
         *("a = torch.ones(2, 0)", "b = a.cummax(2)", "b = torch.tensor(1.0).cummin(1)"),
         *("b = F.embedding(torch.tensor([0]), torch.ones(0, 3))", "b = torch.ones(2).cummax(1)"),
