@@ -23,6 +23,7 @@ def perform(
     *,
     only: str | Sequence[str] | None = None,
     level: str = "guided",
+    lines: tuple[int, int] | None = None,
 ) -> BeTheEngine:
     """Let the learner perform a recording, and keep the result in their progress file.
 
@@ -32,14 +33,14 @@ def perform(
         What to perform.
     key : str
         Name under which the result is kept, such as ``"03.engine"``.
-    only, level
+    only, level, lines
         As for ``BeTheEngine``.
 
     Returns
     -------
     BeTheEngine - shown when it is the last line of a cell.
     """
-    lab = BeTheEngine(recording, only=only, level=level)
+    lab = BeTheEngine(recording, only=only, level=level, lines=lines)
 
     def keep(change: Message) -> None:
         if change["new"]:

@@ -33,12 +33,16 @@ class BeTheEngine(KitWidget):
     Parameters
     ----------
     recording : Recording
-        What to perform: ``rec`` from ``with ak.record() as rec:``, of at most 60 nodes.
+        What to perform: ``rec`` from ``with ak.record() as rec:``, of at most 60 nodes
+        (or as many in ``lines``, of 400).
     only : str or sequence of str, optional
         ``"build"``, ``"backward"`` or ``"state"``, or several; by default all three.
     level : str
         ``"worked"`` shows each kind of step once, ``"guided"`` offers choices, ``"free"`` lets you
         type, ``"exam"`` says nothing until the end. It can be changed at any time.
+    lines : (int, int), optional
+        Of a recording with more nodes: the first and the last line whose nodes are asked about. The
+        kit performs the others.
 
     Attributes
     ----------
@@ -89,6 +93,7 @@ class BeTheEngine(KitWidget):
         recording: Recording,
         only: str | Sequence[str] | None = None,
         level: str = "guided",
+        lines: tuple[int, int] | None = None,
         **traits: Any,
     ) -> None:
         if not isinstance(recording, Recording):
@@ -98,7 +103,7 @@ class BeTheEngine(KitWidget):
                 "Make one with `with ak.record() as rec:` around your code, then "
                 "`BeTheEngine(rec)`."
             )
-        payload, self.picture = perform_payload(recording, only)
+        payload, self.picture = perform_payload(recording, only, lines)
         self.script = payload["script"]
         self._perform_payload = self._shown(payload)
         super().__init__(self._perform_payload, level=level, **traits)

@@ -71,6 +71,7 @@ class StepMagics(Magics):
         %%engine                    on top of a cell: Be the engine stands below it
         %%engine rec                the same, and the variable rec holds the recording
         %%engine --backward --free  ask for this part only, and begin with this level
+        %%engine --lines=3-5        ask about the nodes of these lines: of a longer cell
         %%engine --keep=my.graph    keep what came of it beside your answers in the lessons
         %%engine --help             show this text; nothing runs
 
@@ -83,20 +84,24 @@ class StepMagics(Magics):
             print(getdoc(StepMagics.engine))
             return
         keys = [word.removeprefix("--keep=") for word in words if word.startswith("--keep=")]
-        words = [word for word in words if not word.startswith("--keep=")]
+        spans = [word.removeprefix("--lines=") for word in words if word.startswith("--lines=")]
+        words = [word for word in words if not word.startswith(("--keep=", "--lines="))]
+        span = re.fullmatch(r"(\d+)(?:-(\d+))?", "".join(spans))
         options = {word.removeprefix("--") for word in words if word.startswith("--")}
         parts, levels = sorted(options & {*PARTS}), sorted(options & {*LEVELS})
         unknown = sorted(options - {*PARTS, *LEVELS})
-        if unknown or len(levels) > 1 or len(keys) > 1 or "" in keys:
+        if unknown or len(levels) > 1 or len(keys) > 1 or "" in keys or (spans and not span):
             raise UsageError(
                 f"%%engine {line.strip()}: write parts ({', '.join('--' + p for p in PARTS)}) and "
-                f"one level ({', '.join('--' + level for level in LEVELS)}), and --keep=NAME once. "
-                "More: %%engine --help"
+                f"one level ({', '.join('--' + level for level in LEVELS)}), and --keep=NAME once, "
+                "--lines=3-5 once. More: %%engine --help"
             )
         names = [word for word in words if not word.startswith("--")]
 
         def lab(recording: Recording) -> Any:
             how: Keywords = {"only": parts or None, "level": [*levels, "guided"][0]}
+            if span:  # the magic's own line has no number in the picture
+                how["lines"] = int(span[1]), int(span[2] or span[1])
             if keys:  # the lessons know where a learner's answers are kept
                 return late("performances").perform(recording, keys[0], **how)
             return BeTheEngine(recording, **how)

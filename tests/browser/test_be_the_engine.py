@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import pytest
 
 from autodiff_kit.view.perform.page import perform_payload, perform_to_html
 from tests.browser.labs import write
-from tests.browser.performing import Performance
+from tests.browser.performing import OPTION_TEXT, Performance
 from tests.view.perform.bank import run
 from tests.view.perform.players import Player
 
@@ -237,3 +237,61 @@ def test_in_a_notebook_all_views_stand_at_one_place_and_the_result_comes_to_pyth
             break
         page.wait_for_timeout(250)
     told.wait_for()
+
+
+# What a finger has to hit, and is smaller than 44 px in one direction.
+SMALL = """() => [...document.querySelectorAll(
+    '.adk-engine button, .adk-engine input, .adk-engine [data-node]:not(.adk-hidden) .adk-box')]
+  .map((part) => [part.getAttribute('class'), part.getBoundingClientRect()])
+  .filter(([, { width, height }]) => width > 0 && (width < 44 || height < 44))
+  .map(([name]) => name)"""
+
+
+@pytest.fixture
+def phone(browser: Any, tmp_path: Path) -> Iterator[Callable[..., Any]]:
+    """A page on a phone of 400 px, ``phone(payload)``: there is no mouse."""
+    contexts = []
+
+    def open_it(payload: Any, level: str) -> Any:
+        size = {"width": 400, "height": 800}
+        contexts.append(browser.new_context(viewport=size, has_touch=True, is_mobile=True))
+        page = contexts[-1].new_page()
+        page.goto(perform_to_html(payload, tmp_path / "lab.html", level=level).as_uri())
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+
+
+class Finger(Performance):
+    """A performance by touch alone."""
+
+    def option(self, value: str) -> None:
+        values = self.page.evaluate(OPTION_TEXT)
+        self.root.locator(".adk-option").nth(values.index(value)).tap()
+
+    def choose(self, box: str) -> None:
+        target = self.root.locator(f'[data-node="{box}"] .adk-box')
+        target.tap(position={"x": 6, "y": 14})
+
+    def check(self) -> None:
+        self.root.get_by_role("button", name="Check", exact=True).tap()
+
+
+@pytest.mark.parametrize("level", ["guided", "free"])
+def test_a_whole_performance_on_a_phone_by_touch_alone(
+    level: str, phone: Callable[..., Any]
+) -> None:
+    payload, _ = perform_payload(run("the mock").recording)
+    page = phone(payload, level)
+    lab = Finger(page, payload["script"], Player("the mock", seed=3))
+    small = set()
+
+    while not lab.is_over():
+        small |= {*page.evaluate(SMALL)}
+        lab.right()
+
+    assert lab.prompt.endswith("steps right at once")
+    assert small == set()
+    assert page.evaluate(WIDE_LOOK)

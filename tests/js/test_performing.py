@@ -10,8 +10,10 @@ import pytest
 
 from autodiff_kit.view.perform import Walk, judge, perform_script
 from autodiff_kit.view.perform.context import bare_task
+from tests.grading.performers import right_answer
 from tests.view.perform.bank import PROGRAMS, run
 from tests.view.perform.players import MUTANTS, Player, perform
+from tests.view.perform.programs import recording_of
 
 NODE = shutil.which("node")
 HERE = Path(__file__).parent
@@ -224,3 +226,21 @@ def test_a_performance_goes_the_same_way_in_the_browser() -> None:
         assert own["order"] == walk.order
         assert own["result"] == walk.result()
         assert [entry[1:] for entry in own["log"]] == [entry[1:] for entry in log]
+
+
+def test_the_browser_performs_the_other_lines_by_itself_as_python_does() -> None:
+    source = "w = torch.tensor(1.5, requires_grad=True)\nh = w * 1.0\nfor _ in range(30):\n"
+    source += "    h = h * w\n    h = h + 0.5\na = h * w\nb = a + w\nloss = b * a\nloss.backward()"
+    script = perform_script(recording_of(source), lines=(6, 8))
+    walk, answers = Walk(script), []
+    while walk.task is not None:
+        answers.append(right_answer(walk.task))
+        walk.answer(answers[-1])
+
+    (performed,) = in_node({"cases": [], "performances": [{"script": script, "answers": answers}]})[
+        "performed"
+    ]
+
+    assert {outcome for _, outcome, *_ in performed["log"]} == {"right"}
+    assert performed["isAtEnd"]
+    assert performed["order"] == walk.order

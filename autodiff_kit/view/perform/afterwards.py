@@ -33,10 +33,17 @@ def _leaves(context: Context) -> list[str]:
     for box in context.picture.outline.boxes:
         record = context.nodes[box.nodes[-1]]
         is_own = record["kind"] == "leaf" and not record.get("older")
+        is_own = is_own and _is_met(context, record["id"])
         if is_own and context.names.name(record["id"]).isidentifier() and len(tasks) < LEAVES:
             task = _leaf(context, record["id"])
             tasks += [task] if task else []
     return tasks
+
+
+def _is_met(context: Context, leaf: int) -> bool:
+    """Return whether a leaf is asked about, or all operations that read it."""
+    reading = [n["id"] for n in context.nodes if leaf in context.tensors(n)]
+    return context.is_asked(leaf) or (bool(reading) and all(map(context.is_asked, reading)))
 
 
 def _leaf(context: Context, node: int) -> str | None:

@@ -88,7 +88,7 @@ class PassTasks(ArrivalTasks):
 
     def _begin(self) -> list[str]:
         context, roots = self.context, self.start["roots"]
-        if len(roots) != 1:
+        if len(roots) != 1 or not context.is_asked(roots[0]):
             return []
         root, seed = roots[0], self.start["seed"][0]
         name = context.name(root)
@@ -178,13 +178,19 @@ class PassTasks(ArrivalTasks):
             "uses": uses,
             "is_leaf": node not in self.sent,
             "newest": node,
-            "before": self._targets(node) if node in self.sent else [],
+            "before": self._targets(node) if node in self.sent and context.is_asked(node) else [],
             "sends": [self.send(at, event) for at, event in self.sent.get(node, [])],
-            "complete": self.complete(node),
+            "complete": self.complete(node) if self._is_met(node) else [],
+            "silent": not context.is_asked(node),
             "gradient": total,
             "fields": fields,
             "smaller": smaller,
         }
+
+    def _is_met(self, node: int) -> bool:
+        """Return whether a node is asked about, or all from which something arrives at it."""
+        senders = (event["node"] for _, event in self.arrived.get(node, []))
+        return self.context.is_asked(node) or all(map(self.context.is_asked, senders))
 
     def _last_total(self, node: int) -> Any:
         _, event = self.arrived[node][-1]

@@ -29,14 +29,17 @@ def build_stages(context: Context) -> list[Stage]:
         if event["kind"] == "leaf":
             node = event["node"]
             made.append(node)
-            tasks += _leaf(context, context.nodes[node])
+            if context.is_asked(node):
+                tasks += _leaf(context, context.nodes[node])
         elif event["kind"] == "op":
             node = event["node"]
-            tasks += _op(context, context.nodes[node], made)
+            if context.is_asked(node):
+                tasks += _op(context, context.nodes[node], made)
             made.append(node)
         elif event["kind"] == "branch":
             node = event["node"]
-            tasks += branch_tasks(context, event)
+            if context.is_asked(node):
+                tasks += branch_tasks(context, event)
         if tasks:
             frame = since[context.box(node)]
             if event["kind"] == "branch":

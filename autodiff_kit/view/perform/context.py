@@ -1,7 +1,8 @@
 """What all tasks of a script are made with: the picture, the learner's names, and the next number.
 
 After reading you can say which recordings can be performed: those whose boxes are one node each, at
-most 60. Read next: ``building.py``, ``backward.py`` and ``afterwards.py``, a file for each part.
+most 60, or as many in the lines that are chosen. Read next: ``building.py``, ``backward.py`` and
+``afterwards.py``, a file for each part.
 """
 
 from __future__ import annotations
@@ -23,15 +24,32 @@ from autodiff_kit.view.perform.script import Answer, Mark, Option, Part, Slip, T
 from autodiff_kit.view.scene import Picture, build
 from autodiff_kit.view.words import listed
 
-__all__ = ["MOST", "Context", "PerformError", "choice", "code", "picture_to_perform", "slip"]
+__all__ = [
+    "MOST",
+    "Context",
+    "Lines",
+    "PerformError",
+    "choice",
+    "code",
+    "picture_to_perform",
+    "slip",
+]
 
 MOST = 60  # boxes of a performance
+DRAWN = 400  # boxes of a picture of which a part is performed
+Lines = tuple[int, int]  # the first and the last one
 OPTIONS = 4  # to choose from, of a value
 ALIKE = 2  # tasks of a kind that are asked in any case
 
 
-def picture_to_perform(recording: Recording | RecordingData) -> Picture:
+def picture_to_perform(recording: Recording | RecordingData, lines: Lines | None = None) -> Picture:
     """Return the picture of a recording, with no box folded.
+
+    Parameters
+    ----------
+    recording : Recording or dict
+    lines : (int, int), optional
+        The lines whose nodes are performed; else all.
 
     Raises
     ------
@@ -46,12 +64,27 @@ def picture_to_perform(recording: Recording | RecordingData) -> Picture:
             "There is nothing to perform: no operation was recorded.\n"
             "-> Record at least one line that computes with a tensor, such as y = x * x."
         )
-    if len(boxes) > MOST or len(data["nodes"]) > MOST:
+    most = MOST if lines is None else DRAWN
+    if len(boxes) > most or len(data["nodes"]) > most:
         raise PerformError(
-            f"This recording has {len(data['nodes'])} nodes, and a performance has at most {MOST}."
-            "\n-> Record a part of it: fewer rounds of a loop, or one layer. "
-            "Stepper(rec) shows all of it."
+            f"This recording has {len(data['nodes'])} nodes, and a performance has at most {most}"
+            f"{'' if lines is None else ' in its picture'}.\n-> Perform a part of it: "
+            "BeTheEngine(rec, lines=(3, 5)) for the nodes of lines 3 to 5; or record fewer rounds "
+            "of a loop. Stepper(rec) shows all of it."
         )
+    if lines is not None:
+        chosen = [n for n in data["nodes"] if n["kind"] == "op" and is_in(data, n, lines)]
+        first, last = lines
+        if not chosen:
+            raise PerformError(
+                f"There is nothing to perform in lines {first} to {last}: no operation was "
+                "recorded there.\n-> The numbers are those beside the code."
+            )
+        if len(chosen) > MOST:
+            raise PerformError(
+                f"Lines {first} to {last} have {len(chosen)} operations, and a performance has at "
+                f"most {MOST}.\n-> Choose fewer lines, or record fewer rounds of a loop."
+            )
     for node in data["nodes"]:
         if "part_of" in node or "transform" in node or "inside" in node:
             raise PerformError(
@@ -60,6 +93,14 @@ def picture_to_perform(recording: Recording | RecordingData) -> Picture:
             )
     refuse_computing_backward(data)
     return picture
+
+
+def is_in(data: RecordingData, record: NodeRecord, lines: Lines) -> bool:
+    """Return whether a node was made by one of these lines."""
+    if (where := record["where"]) is None:
+        return False
+    first = data["sources"][where[0]].get("first_line", 1)
+    return lines[0] <= where[1] + first - 1 <= lines[1]
 
 
 def code(*names: str) -> str:
@@ -86,8 +127,8 @@ class Context:
         All that were made, in their order.
     """
 
-    def __init__(self, recording: Recording | RecordingData) -> None:
-        self.picture = picture_to_perform(recording)
+    def __init__(self, recording: Recording | RecordingData, lines: Lines | None = None) -> None:
+        self.picture, self.lines = picture_to_perform(recording, lines), lines
         self.recording: RecordingData = (
             recording.to_dict() if isinstance(recording, Recording) else recording
         )
@@ -97,6 +138,12 @@ class Context:
         self.box_of = self.picture.outline.box_of
         self.tasks: dict[str, Task] = {}
         self._alike: Counter[tuple[str, str]] = Counter()
+
+    def is_asked(self, node: int) -> bool:
+        """Return whether the steps of a node are the learner's: all, or those of some lines."""
+        if self.lines is None:
+            return True
+        return is_in(self.recording, self.nodes[node], self.lines)
 
     def name(self, node: int) -> str:
         """Return what the learner calls a node."""

@@ -6,7 +6,7 @@ next: ``arrivals.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import numpy as np
@@ -15,7 +15,7 @@ from autodiff_kit.record.events import Accumulate, Backward, Contribution, Event
 from autodiff_kit.view.perform.branches import Fork, forks
 from autodiff_kit.view.perform.context import Context, bare_task, slip
 from autodiff_kit.view.perform.mistakes import Contributed, as_text, right_values, slips_of
-from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole
+from autodiff_kit.view.perform.replay import LARGEST, Point, array_of, is_whole
 from autodiff_kit.view.perform.script import Details, Mark, Send, Slip, Task
 from autodiff_kit.view.values import shape_text
 from autodiff_kit.view.words import box_value, capital, ordinal
@@ -73,21 +73,27 @@ class ContributionTasks:
         names = context.name(node), context.name(event["to"])
         recorded = [point for _, point in points]
         asked = Contributed(self.number, at, event, self.edges[at], *names, recorded)
-        tasks = []
-        before, after = event["before"], event["after"]
-        if before and before["shape"] != after["shape"]:
-            tasks.append(self._axes(asked, before["shape"], after["shape"]))
-        if is_whole(after) and len(after["data"]) <= LARGEST:
-            tasks.append(self._value(asked, [sorted(varied) for varied, _ in points]))
-        else:
-            tasks.append(self._shape(asked, after["shape"]))
-        text = box_value(after)
+        tasks = self._tasks_of(asked, points) if context.is_asked(node) else []
+        text = box_value(event["after"])
         return {
             "to": context.box(event["to"]),
             "edge": asked.edge,
             "tasks": tasks,
             "fields": {"sent": text, "arrived": text, "earlier": None},
         }
+
+    def _tasks_of(
+        self, asked: Contributed, points: Sequence[tuple[Iterable[str], Point]]
+    ) -> list[str]:
+        tasks = []
+        before, after = asked.event["before"], asked.event["after"]
+        if before and before["shape"] != after["shape"]:
+            tasks.append(self._axes(asked, before["shape"], after["shape"]))
+        if is_whole(after) and len(after["data"]) <= LARGEST:
+            tasks.append(self._value(asked, [sorted(varied) for varied, _ in points]))
+        else:
+            tasks.append(self._shape(asked, after["shape"]))
+        return tasks
 
     def _about(self, asked: Contributed) -> Details:
         node = asked.event["node"]

@@ -12,7 +12,7 @@ from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.perform.afterwards import state_stages
 from autodiff_kit.view.perform.backward import backward_stages
 from autodiff_kit.view.perform.building import build_stages
-from autodiff_kit.view.perform.context import Context, PerformError
+from autodiff_kit.view.perform.context import Context, Lines, PerformError
 from autodiff_kit.view.perform.script import CONCEPTS, MISCONCEPTIONS, Part, Script
 
 __all__ = ["PARTS", "perform_script", "script_of"]
@@ -22,7 +22,9 @@ _MAKERS = {"build": build_stages, "backward": backward_stages, "state": state_st
 
 
 def perform_script(
-    recording: Recording | RecordingData, only: str | Sequence[str] | None = None
+    recording: Recording | RecordingData,
+    only: str | Sequence[str] | None = None,
+    lines: Lines | None = None,
 ) -> Script:
     """Return the tasks of a performance, with the answers and what each mistake says.
 
@@ -32,6 +34,8 @@ def perform_script(
         What was recorded.
     only : str or sequence of str, optional
         ``"build"``, ``"backward"`` or ``"state"``, or several; by default all three.
+    lines : (int, int), optional
+        The first and the last line whose nodes are asked about; by default all.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def perform_script(
     >>> [task["prompt"] for task in script["tasks"].values()][:2]
     ['Where does the backward pass begin?', 'With which gradient does it begin at `y`?']
     """
-    return script_of(Context(recording), only)
+    return script_of(Context(recording, lines), only)
 
 
 def script_of(context: Context, only: str | Sequence[str] | None = None) -> Script:

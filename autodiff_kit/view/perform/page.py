@@ -17,7 +17,7 @@ from autodiff_kit.record.events import RecordingData, Where
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.page import whole_page
 from autodiff_kit.view.payload import Payload, deflate
-from autodiff_kit.view.perform.context import Context
+from autodiff_kit.view.perform.context import Context, Lines
 from autodiff_kit.view.perform.making import script_of
 from autodiff_kit.view.perform.script import Script
 from autodiff_kit.view.scene import Picture
@@ -36,9 +36,19 @@ class PerformPayload(Payload):
 
 
 def perform_payload(
-    recording: Recording | RecordingData, only: str | Sequence[str] | None = None
+    recording: Recording | RecordingData,
+    only: str | Sequence[str] | None = None,
+    lines: Lines | None = None,
 ) -> tuple[PerformPayload, Picture]:
     """Return what the browser needs to let the learner perform a recording, and its picture.
+
+    Parameters
+    ----------
+    recording : Recording or dict
+    only : str or sequence of str, optional
+        Parts that are asked for; else all.
+    lines : (int, int), optional
+        The first and the last line whose nodes are asked about; else all.
 
     Raises
     ------
@@ -47,7 +57,7 @@ def perform_payload(
     ValueError
         If ``only`` names no part.
     """
-    context = Context(recording)
+    context = Context(recording, lines)
     script = script_of(context, only)
     slips = (slip for task in script["tasks"].values() for slip in task["slips"])
     places = [mark["line"] for slip in slips for mark in slip["marks"] if mark.get("line")]

@@ -152,6 +152,7 @@ class NodePlan(TypedDict):
     gradient: str  # as shown once it is complete
     fields: Fields  # what its box shows then
     smaller: Task
+    silent: bool  # not in the chosen lines: the kit performs it
 
 
 class Pass(TypedDict):

@@ -294,7 +294,9 @@ class Walk:
         ready, waiting = self._ready(), self._waiting()
         if not ready:
             return
+        newest = self._state.plan["nodes"][self._newest(ready)]
         is_asked = self._state.plan["asks"] and len(waiting) > 1 and self.order_begun()
+        is_asked = is_asked and not newest["silent"]
         if is_asked:
             self._ask(self.next_task(ready))
         else:

@@ -141,7 +141,8 @@ export function walkOf(script, isExam = () => false) {
   function next() {
     const open = ready();
     if (!open.length) return;
-    if (walk.pass.plan.asks && waiting().length > 1 && walk.pass.visited.size) ask(nextTask(open));
+    const isSilent = walk.pass.plan.nodes[newest(open)].silent;
+    if (walk.pass.plan.asks && waiting().length > 1 && walk.pass.visited.size && !isSilent) ask(nextTask(open));
     else agenda.unshift(["visit", newest(open)]);
   }
   function nextTask(open) {
