@@ -123,7 +123,8 @@ def test_what_a_browser_gets_before_the_first_answer_holds_none(
         assert not task["answers"] and not task["slips"] and not task["right"]
         assert not task["reveal"] and not task["prompt"] and not task["names"]
     assert {frame["phase"] for frame in shown["frames"]} == {"forward", "backward"}
-    assert not any(frame["set"] for frame in shown["frames"] if frame["phase"] == "backward")
+    passes = [frame for frame in shown["frames"] if frame["phase"] == "backward"]
+    assert not any(frame["set"] or frame["caption"] or frame["node"] for frame in passes)
     forward = json.dumps(shown["frames"]) + json.dumps(shown["nodes"]) + shown["svg"]
     for node in lab.script["stages"][0]["pass"]["nodes"].values():
         number = node["gradient"]

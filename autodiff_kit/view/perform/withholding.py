@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any, TypedDict
 
-from autodiff_kit.view.payload import Fields
+from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.perform.page import PerformPayload
 from autodiff_kit.view.perform.script import NodePlan, Pass, Script, Stage, Task
 from autodiff_kit.view.perform.walk import Walk
@@ -44,7 +44,6 @@ def withheld(payload: PerformPayload, closing: str) -> PerformPayload:
         What is said when all is answered.
     """
     script = payload["script"]
-    first = min((stage["frame"] for stage in script["stages"]), default=0)
     shown: Script = {
         **script,
         "tasks": {key: _bare(task) for key, task in script["tasks"].items()},
@@ -52,9 +51,21 @@ def withheld(payload: PerformPayload, closing: str) -> PerformPayload:
         "lessons": {},
         "closing": closing,
     }
-    frames = payload["frames"][: first + 1]
-    frames[-1] = {**frames[-1], "set": {}, "along": {}, "caption": ""}
+    frames = [one if one["phase"] == "forward" else _nothing() for one in payload["frames"]]
     return {**payload, "script": shown, "frames": frames, "places": []}
+
+
+def _nothing() -> Frame:
+    """Return a step of a backward pass that says neither where it is nor what comes of it."""
+    return {
+        "phase": "backward",
+        "kind": "finish",
+        "node": None,
+        "edge": None,
+        "where": None,
+        "caption": "",
+        "set": {},
+    }
 
 
 def _bare(task: Task) -> Task:
@@ -85,7 +96,7 @@ def _stage(stage: Stage) -> Stage:
         return stage
     plan = stage["pass"]
     nodes = {box: _node(node) for box, node in plan["nodes"].items()}
-    shown: Pass = {**plan, "end": plan["frame"], "nodes": nodes, "closed": {}}
+    shown: Pass = {**plan, "nodes": nodes, "closed": {}}
     return {**stage, "pass": shown}
 
 
@@ -108,7 +119,10 @@ def told_of(walk: Walk) -> Told:
     for one in asked:
         names: dict[str, list[Any]] = {name: [] for name in one["names"]}
         told["tasks"][one["id"]] = {"prompt": one["prompt"], "hint": one["hint"], "names": names}
-    if walk.plan is None:
+    if walk.plan is None:  # afterwards: what arrived along each arrow can be read off
+        for send in (send for sends in walk.passes for send in sends):
+            if send["edge"]:
+                told["edges"][send["edge"]] = send["fields"]
         return told
     is_open = task is not None and task["about"] in ("sum", "grad")
     for box in walk.complete:

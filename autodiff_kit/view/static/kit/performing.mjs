@@ -190,9 +190,9 @@ function performer(root, payload, host) {
     root.classList.toggle("adk-in-pass", Boolean(isInPass));
     root.dataset.phase = task?.part === "build" ? "forward" : "backward";
     const hidden = (id) => frames.hidden(id);
-    for (const id of payload.order) graph.update(id, { ...frames.fields[id], ...(isInPass ? fieldsOf(id) : {}) }, hidden(id));
+    for (const id of payload.order) graph.update(id, { ...frames.fields[id], ...(isInPass ? fieldsOf(id) : host.told().fields?.[id]) }, hidden(id));
     const sent = new Map((isInPass ? pass.sent : []).map(({ edge, fields }) => [edge, { ...fields, ...host.told().edges?.[edge] }]));
-    for (const id of allEdges) graph.carry(id, isInPass ? { ...(frames.edges[id] ?? {}), ...(sent.get(id) ?? {}) } : frames.edges[id]);
+    for (const id of allEdges) graph.carry(id, isInPass ? { ...(frames.edges[id] ?? {}), ...(sent.get(id) ?? {}) } : (host.told().edges?.[id] ?? frames.edges[id]));
     const own = task?.about === "inputs" || task?.about === "edges" ? task.node : null; // its edges are what is asked for
     for (const edge of graph.svg.querySelectorAll("[data-edge]")) {
       const isHidden = hidden(edge.dataset.to) || edge.dataset.to === own;
