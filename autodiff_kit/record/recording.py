@@ -25,6 +25,7 @@ from autodiff_kit.record.events import (
     SourceRecord,
 )
 from autodiff_kit.record.ledger import Events, Nodes, numbered
+from autodiff_kit.record.values import Values
 
 __all__ = ["Recording", "RecordingError"]
 
@@ -69,6 +70,7 @@ class Recording:
         self.scopes: list[ScopeRecord] = []
         self._nodes: list[NodeRecord] = []
         self._events: list[Event] = []
+        self._values: Values | None = None
         self._noted: tuple[Nodes, Events, dict[int, str]] | None = None
         self.error: ErrorRecord | None = None
         self.note: str | None = None
@@ -108,7 +110,8 @@ class Recording:
         self._nodes, self._events = nodes.plain(), events.plain()
         if not self.is_open:
             self._noted = None
-            nodes.values.finish()
+            self._values = nodes.values
+            self._values.finish()
             for number, name, variable in numbered(names, len(self._nodes)):
                 self._nodes[number]["name"] = name
                 if variable:
@@ -132,6 +135,9 @@ class Recording:
             If the recording goes on.
         """
         self.check_ended()
+        self._read()
+        if self._values is not None:
+            self._values.plain()
         return {
             "format": FORMAT,
             "version": VERSION,

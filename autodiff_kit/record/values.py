@@ -13,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from autodiff_kit.record.events import Statistics, Value
+from autodiff_kit.record.numbers import Unread, number, numbers, read_together
 
 __all__ = ["Values", "parameter", "shape_of_noted", "summary"]
 
@@ -20,9 +21,7 @@ SMALL = 64  # arrays of at most this many elements are kept whole
 HEAD = 8  # of larger ones, this many elements
 
 Array = Any  # numpy.ndarray or NumPy scalar
-_FLOATS = (float, np.floating)
 _SCALAR: list[int] = []  # the shape of every 0-d value
-_TENS = np.array([float(f"1e{i}") for i in range(23)])  # those that are exact
 
 
 def summary(array: Any) -> Value:
@@ -44,18 +43,16 @@ def summary(array: Any) -> Value:
     """
     value = _begun(array)
     raw: Any = value["data"]
-    value["data"] = [_number(x) for x in ((raw,) if isinstance(raw, np.generic) else raw.flat)]
+    value["data"] = [number(x) for x in ((raw,) if isinstance(raw, np.generic) else raw.flat)]
     return value
 
 
 class Values:
-    """Describes arrays; their numbers wait as copies until ``finish``.
-
-    Many small arrays become Python's numbers together at a tenth of what they cost one by one.
-    """
+    """Describes arrays; their numbers wait as copies until ``finish``, or until they are read."""
 
     def __init__(self) -> None:
         self._arrays: list[Any] = []  # values whose data are still arrays
+        self._unread = Unread()
         self._scalars: dict[type, tuple[str, list[Any]]] = {}  # by type: its name, and values
 
     def of(self, array: Array) -> Value:
@@ -83,36 +80,33 @@ class Values:
 
     def kept(self, noted: Any) -> Value:
         """Return the description of what was noted, as ``of`` does."""
-        if type(noted) is dict:
-            value: Any = noted
-            if type(noted["data"]) is list:
-                return cast(Value, noted)  # it was not seen
-        elif isinstance(noted, np.generic):
+        if isinstance(noted, np.generic):
             return self.of(noted)
-        else:
+        value: Any = noted
+        if type(noted) is not dict:
             shape, kind = _shape(noted.shape), _name(noted.dtype.char)
             value = {"shape": shape, "dtype": kind, "data": noted}
+        elif type(noted["data"]) is list:
+            return cast(Value, noted)  # it was not seen
         self._arrays.append(value)
         return cast(Value, value)
 
     def finish(self) -> None:
-        """Make plain data of all values."""
+        """Make plain data of all values; of arrays, once they are read."""
         for kind, (_, values) in self._scalars.items():
-            numbers = _numbers(np.array([value["data"] for value in values], kind))
-            for value, number in zip(values, numbers, strict=True):
-                value["data"] = [number]
-        by_kind: dict[str, list[Any]] = {}
+            elements = numbers(np.array([value["data"] for value in values], kind))
+            for value, element in zip(values, elements, strict=True):
+                value["data"] = [element]
         for value in self._arrays:
-            by_kind.setdefault(value["dtype"], []).append(value)
-        for values in by_kind.values():
-            numbers = _numbers(np.concatenate([value["data"] for value in values], axis=None))
-            at = 0
-            for value in values:
-                end = at + value["data"].size
-                value["data"] = numbers[at:end]
-                at = end
-        self._arrays.clear()
+            value["data"] = self._unread.hold(value["data"])
         self._scalars.clear()
+
+    def plain(self) -> None:
+        """Make lists of the elements of all values, as for a file."""
+        read_together(self._arrays)
+        for value in self._arrays:
+            value["data"] = [*value["data"]]
+        self._arrays.clear()
 
 
 def _begun(array: Array) -> Value:
@@ -142,7 +136,7 @@ def parameter(value: Any) -> Any:
     if type(value) is float and value - value == 0:
         return value
     if type(value) is float or isinstance(value, np.generic):
-        return _number(value)
+        return number(value)
     if value is None or type(value) in (int, bool, str):
         return value
     if isinstance(value, np.ndarray):  # such as the positions that an index takes
@@ -159,8 +153,8 @@ def _statistics(array: Any) -> Statistics:
         mean = np.add.reduce(array, axis=None, dtype=np.float64) / array.size
         off = array - mean
         std = math.sqrt(np.add.reduce(off * off, axis=None) / array.size)  # as NumPy does it
-        numbers = {"min": _number(low), "max": _number(high), "mean": float(mean), "std": std}
-        return cast(Statistics, numbers | {"nan": 0, "inf": 0})
+        found = {"min": number(low), "max": number(high), "mean": float(mean), "std": std}
+        return cast(Statistics, found | {"nan": 0, "inf": 0})
     finite, nan, inf = array, 0, 0
     if not np.isfinite(array).all():
         finite = array[np.isfinite(array)]
@@ -174,10 +168,10 @@ def _statistics(array: Any) -> Statistics:
         scaled = finite if scale == 1 else finite / scale
         mean, std = (scale * f(scaled, dtype="float64") for f in (np.mean, np.std))
     return {
-        "min": _number(low),
-        "max": _number(high),
-        "mean": _number(mean),
-        "std": _number(std),
+        "min": number(low),
+        "max": number(high),
+        "mean": number(mean),
+        "std": number(std),
         "nan": nan,
         "inf": inf,
     }
@@ -186,44 +180,3 @@ def _statistics(array: Any) -> Statistics:
 @cache
 def _name(kind: Any) -> str:
     return str(np.dtype(kind).name)  # worked out anew by NumPy at every call
-
-
-def _number(x: Any) -> Any:
-    """Return a number as the shortest Python number that means the same."""
-    if not isinstance(x, _FLOATS):
-        return x.item()
-    number = float(x)
-    if number - number != 0:
-        return str(number)  # JSON has no nan and no inf
-    if isinstance(x, float) or (number.is_integer() and -1e6 < number < 1e6):
-        return number
-    return float(str(x))  # 0.1 in float32 is 0.10000000149 in Python's float64
-
-
-def _numbers(array: Any) -> list[Any]:
-    """Return the numbers of a flat array, each as ``_number`` does."""
-    if array.dtype.kind != "f":
-        return list(array.tolist())
-    wide = array.astype(np.float64)
-    odd = ~np.isfinite(wide)
-    if array.dtype.itemsize < 8:
-        # 0.1 is wanted and not 0.10000000149: the fewest digits that mean the same float32.
-        size = np.abs(wide)
-        left = np.flatnonzero(~odd & ((np.rint(wide) != wide) | (size >= 1e6)))
-        far = (size[left] < 1e-12) | (size[left] > 1e15)  # powers of ten that floats have not
-        odd[left[far]] = True
-        left = left[~far]
-        exponent = np.floor(np.log10(size[left])).astype(np.int64)
-        # Six digits survive in float32: if fewer are enough, the others come out as zeros.
-        for digits in range(6 if array.dtype.itemsize == 4 else 1, 10):
-            power = digits - 1 - exponent
-            up, down = _TENS[np.maximum(power, 0)], _TENS[np.maximum(-power, 0)]
-            rounded = np.rint(wide[left] * up / down) / up * down
-            done = rounded.astype(array.dtype) == array[left]
-            wide[left[done]] = rounded[done]
-            left, exponent = left[~done], exponent[~done]
-        odd[left] = True
-    numbers: list[Any] = wide.tolist()
-    for i in np.flatnonzero(odd).tolist():
-        numbers[i] = _number(array[i])
-    return numbers

@@ -231,7 +231,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         reached: dict[int, str | None] = {}  # node outside -> arrow to it
         along: dict[str, Fields] = {}
         passed: Counter[str | None] = Counter()  # arrow -> contributions
-        sent: dict[int, Value] = {}  # node outside -> what it gets from here
+        sent: dict[int, list[Value]] = {}  # node outside -> what it gets from here
         nodes, box_of = self.nodes, self.outline.box_of
         while self.at < len(self.events):
             event = self.events[self.at]
@@ -255,7 +255,7 @@ class _Teller(ForwardSteps, BackwardSteps):
                     elif edge is not None:
                         words = f"{passed[edge]} parts"
                         along[edge] |= {"sent": words, "arrived": words}
-                    sent[to] = added(sent[to], event["after"]) if to in sent else event["after"]
+                    sent.setdefault(to, []).append(event["after"])
             elif event["kind"] == "accumulate":
                 self.keep(event["node"], event["grad"])
                 self.accumulated.append(event["node"])
@@ -275,9 +275,9 @@ class _Teller(ForwardSteps, BackwardSteps):
         if freed:
             caption += " What it saved is no longer kept."
         changes: dict[int, Fields] = {}
-        for to, value in sent.items():
+        for to, values in sent.items():
             changes[to] = self._arrived(to)
-            changes[to] |= self._why(to, [box.heading, box_value(value)])
+            changes[to] |= self._why(to, [box.heading, box_value(added(values))])
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
         only = next(iter(reached.values())) if len(reached) == 1 else None
         where = None if box.is_repeated else box.where  # the head of a loop does not run now

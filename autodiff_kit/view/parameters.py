@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from math import hypot, prod
 
 from autodiff_kit.record.events import NodeRecord, Value
+from autodiff_kit.record.numbers import read_together
 from autodiff_kit.view.outline import Box
 from autodiff_kit.view.values import number
 
@@ -45,6 +46,8 @@ def norm(values: Iterable[Value]) -> str:
     '5.'
     """
     sizes: list[float] = []
+    values = [*values]
+    read_together(values)
     for value in values:
         stats = value.get("stats")
         if stats is None:

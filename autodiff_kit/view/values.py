@@ -13,6 +13,7 @@ from math import copysign, isfinite, prod
 from typing import Any
 
 from autodiff_kit.record.events import Value
+from autodiff_kit.record.numbers import read_together
 
 __all__ = [
     "MINUS",
@@ -196,11 +197,15 @@ def _decimals(value: Any) -> str:
     return text if float(text) or value else number(value)
 
 
-def added(one: Value, other: Value) -> Value:
-    """Return the sum of two values of one shape, as far as their elements are there."""
-    pairs = zip(one["data"], other["data"], strict=False)
-    sums: list[Any] = [float(x) + float(y) for x, y in pairs]
-    return {**one, "data": sums}
+def added(values: Sequence[Value]) -> Value:
+    """Return the sum of values of one shape, as far as their elements are there."""
+    if len(values) == 1:
+        return values[0]
+    read_together(values)
+    sums: list[Any] = [float(x) for x in values[0]["data"]]
+    for other in values[1:]:
+        sums = [x + float(y) for x, y in zip(sums, other["data"], strict=False)]
+    return {**values[0], "data": sums}
 
 
 def parameter(value: Any) -> str:
