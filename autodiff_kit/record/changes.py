@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.record.events import Modified, Params, Value
+from autodiff_kit.record.events import Mark, Modified, Params, Value
 from autodiff_kit.record.guard import nothing
 from autodiff_kit.record.notes import Notes
 from autodiff_kit.record.source import Place
@@ -41,6 +41,7 @@ class Changes(Notes):
         self._gradients: dict[int, Callable[[], Any]] = {}  # the tensors in .grad, by their leaves
         self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
         self._requires: dict[int, bool] = {}  # whether a leaf does, where that has changed
+        self._wanting: dict[int, Callable[[], Any]] = {}  # leaves that require a gradient
 
     def _tell_change(
         self,
@@ -79,6 +80,7 @@ class Changes(Notes):
             self._events[self._events.index(made)] = {"kind": "leaf", "node": number}
             entry["kind"] = "leaf"
         entry["recorded"] = entry["requires_grad"] = True
+        self._young.append(number)
         return True
 
     def _tell_requirement(self, tensor: Any, requires: bool, place: Place) -> None:
@@ -167,6 +169,19 @@ class Changes(Notes):
             }
         )
         self._hold(number, gradient)
+
+    def _finish(self) -> None:
+        """Note that a backward pass is over, and which leaves have nothing in their ``.grad``."""
+        young = {n for n in self._young if self._nodes[n]["requires_grad"]}
+        self._young.clear()
+        if young:
+            self._wanting |= {n: tensor for tensor, n in self._tensors.values() if n in young}
+        event: Mark = {"kind": "finish"}
+        leaves = [(n, tensor()) for n, tensor in self._wanting.items()]
+        without = [n for n, leaf in leaves if leaf is not None and self._grad_of(leaf) is None]
+        if without:
+            event["without"] = without
+        self._events.append(event)
 
     def _hold(self, number: int, gradient: Any) -> None:
         """Note which tensor a node has in its ``.grad``."""

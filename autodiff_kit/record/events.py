@@ -319,6 +319,7 @@ class Mark(TypedDict):
 
     kind: Literal["finish", "broken", "error"]
     results: NotRequired[list[Result]]  # "finish"
+    without: NotRequired[list[NodeNumber]]  # "finish": leaves whose .grad is None
 
 
 Event = (

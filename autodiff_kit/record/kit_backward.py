@@ -136,7 +136,7 @@ class KitBackward(KitNotes, Observer):
     def backward_finished(self) -> None:
         """Note that a backward pass is over."""
         self._scopes.end_backward()
-        self._events.append({"kind": "finish"})
+        self._finish()
 
     @guarded
     def gradients_returned(

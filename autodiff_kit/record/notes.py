@@ -82,6 +82,7 @@ class Notes:
         self.recording.hold(self._nodes, self._events, self._names)
         self._passes: set[int] = set()  # scopes of backward passes
         self._tensors: dict[int, tuple[weakref.ref[Any], int]] = {}  # those without a node: by id
+        self._young: list[int] = []  # leaves since the latest backward pass
         self._last_op = -1
         self._grads: dict[int, Any] = {}  # what is known of a leaf's .grad until it accumulates
         # What comes from elsewhere than an op, by id: a name, or "", and what it is.
@@ -225,6 +226,8 @@ class Notes:
         entry["id"], entry["value"], entry["scope"] = number, value, scope
         self._nodes.append(entry)
         self._events.append(number)
+        if grad_fn is None:
+            self._young.append(number)
         return number
 
     def _tell_branch(self, number: int, taken: bool, place: Place) -> None:

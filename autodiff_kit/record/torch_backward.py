@@ -339,4 +339,4 @@ class TorchBackward(TorchNotes):
                 value = self._value(now.waiting.pop(number))
                 self._events.append({"kind": "visit", "node": number, "g": value})
         self._scopes.end_backward()
-        self._events.append({"kind": "finish"})
+        self._finish()

@@ -185,7 +185,7 @@ def slots(parts: Mapping[str, Sequence[str]], marks: Mapping[str, Chip]) -> Slot
 
 
 def slot_svg(edge: str, left: float, top: float, longest: str, fields: Fields | None) -> str:
-    """Return the slot of one arrow in the box it leads back to: dashed until a number is there."""
+    """Return the slot of one arrow in the box it leads back to; "?" until a number is there."""
     width = slot_width(longest)
     text = (fields or {}).get("arrived") or ""
     look = " adk-active" * bool(fields and fields.get("active") and text) + " adk-full" * bool(text)
@@ -193,7 +193,7 @@ def slot_svg(edge: str, left: float, top: float, longest: str, fields: Fields | 
         f'<g class="adk-slot{look}" data-slot="{edge}"><rect x="{pixels(left)}" y="{pixels(top)}" '
         f'width="{pixels(width)}" height="{SLOT}" rx="5"/><text class="adk-slot-text" '
         f'x="{pixels(left + width / 2)}" y="{pixels(top + 19)}" text-anchor="middle">'
-        f"{escaped(str(text))}</text></g>"
+        f"{escaped(str(text or '?'))}</text></g>"
     )
 
 

@@ -9,6 +9,7 @@ from autodiff_kit.view.crumbs import OpenParts
 from autodiff_kit.view.layout import Layout
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.payload import BoxText, Frame, SourceLines, State
+from autodiff_kit.view.stop import Stop
 
 __all__ = ["Drawn"]
 
@@ -28,6 +29,8 @@ class Drawn(Protocol):
     edge_labels: dict[str, str]
     chips: dict[str, Chip]
     opened_parts: OpenParts
+    cuts: dict[str, str]
+    stop: Stop | None
 
     def state(self, step: int) -> State:
         """Return what is drawn differently at a step."""

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast
 
-from autodiff_kit.record.events import Event, Mark, RecordingData
+from autodiff_kit.record.events import Contribution, Event, Mark, RecordingData
 from autodiff_kit.view.explanation import explain, summary
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
@@ -23,7 +23,7 @@ from autodiff_kit.view.steps_backward import BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.steps_grad import NAMED
 from autodiff_kit.view.values import added, show
-from autodiff_kit.view.words import a_value, box_value, equation, sentence, the_value
+from autodiff_kit.view.words import a_value, box_value, equation, sentence, spoken, the_value
 
 __all__ = ["Subject", "frames", "tell"]
 
@@ -85,6 +85,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.ran = False  # all of them have
         self.passes = 0  # backward passes in it
         self.pending: dict[int, Fields] = {}  # what changes outside it
+        self.sent_out: dict[str, Fields] = {}  # by arrow, what its passes have sent there
+        self.seeds: list[str] = []  # what they have begun with
         # A fold is told when its last operation has run; a fold of leaves with its first one.
         self.closing = {box.id: box.ops[-1] if box.ops else box.nodes[0] for box in outline.boxes}
 
@@ -156,10 +158,13 @@ class _Teller(ForwardSteps, BackwardSteps):
         kind, node = event["kind"], event["node"]
         if kind == "op" and (node != self.closing[box.id] or box.has_rounds):
             self.open, self.ran = box, node == self.closing[box.id]
-            self.passes, self.pending = 0, {}
+            self._begin()
         elif node == self.closing[box.id]:
-            self.passes, self.pending = 0, {}
+            self._begin()
             self.folded(box)
+
+    def _begin(self) -> None:
+        self.passes, self.pending, self.sent_out, self.seeds = 0, {}, {}, []
 
     def leaves(self, event: Event, box: Box | None) -> bool:
         """Tell the open fold if this event is the first after it.
@@ -189,10 +194,12 @@ class _Teller(ForwardSteps, BackwardSteps):
             return
         if event["kind"] == "backward":
             self.passes += 1
+            self.seeds += map(box_value, event["seed"])
         elif event["kind"] == "visit":  # a pass that records ends after the last op of its fold
             self.waiting[event["node"]] = event["g"]
         elif event["kind"] == "contribution":
             self.waiting[event["to"]] = event["total"] or event["after"]
+            self._send_out(event)
         elif event["kind"] == "modified":
             self.change(event)
             if is_open:
@@ -209,6 +216,17 @@ class _Teller(ForwardSteps, BackwardSteps):
             self.ran = event["node"] == self.closing[self.open.id]
         self.hide(event)
 
+    def _send_out(self, event: Contribution) -> None:
+        """Note what a pass inside of the open fold sends to a box outside of it."""
+        starts, to = self.outline.box_of[event["node"]], self.outline.box_of[event["to"]]
+        if starts is not self.open or to is starts:
+            return
+        edge = self._edge(event["node"], event["arg"], event["to"])
+        if edge is not None:
+            self.passed[edge] = starts.id
+            text = f"{self.passes:,} times" if self.passes > 1 else box_value(event["after"])
+            self.sent_out[edge] = {"sent": text, "arrived": text}
+
     def folded(self, box: Box) -> None:
         """Tell a fold in one step."""
         node = self.closing[box.id]
@@ -223,7 +241,13 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += f", drawn as one box. The last op makes {ends}"
         else:
             caption += "drawn as one box."
-        self.add("fold", node, caption, where=box.where, changes=self.pending)
+        if self.seeds and box.id not in self.owners.values():  # else its line is theirs
+            same = len(set(self.seeds)) == 1
+            times = f", {self.passes:,} times" if self.passes > 1 else ""
+            words = f"{self.seeds[0]}{times}" if same else f"of {self.passes:,} backward passes"
+            fields: Fields = {"g": words, "gradient": words, "visited": True}
+            self.pending[node] = self.pending.get(node, {}) | fields
+        self.add("fold", node, caption, where=box.where, changes=self.pending, along=self.sent_out)
 
     def through(self, box: Box, start: int) -> None:
         """Tell in one step what backward does inside a fold until it comes out again."""
@@ -267,7 +291,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption = f"Backward runs through {box.heading}: {visits:,} ops, newest first."
         else:
             caption = f"{box.opening}: their gradients are accumulated."
-        parts = [f"{self._called(n)} {show(self.waiting[n])}" for n in reached]
+        parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in reached]
         if len(parts) > NAMED:
             caption += f" {len(parts):,} boxes outside it receive a gradient."
         elif parts:

@@ -14,12 +14,14 @@ from typing import Any
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import ROOM, Chip
+from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.layout import Layout, Size, layout
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.stop import Stop
 from autodiff_kit.view.svg import box_size
 from autodiff_kit.view.training import link_size
-from autodiff_kit.view.words import box_value
+from autodiff_kit.view.words import box_value, on_arrow
 
 __all__ = ["lay_out", "near_size"]
 
@@ -31,22 +33,38 @@ def lay_out(
     sizes: Sequence[Size],
     marks: Sequence[Size | None],
     groups: Sequence[Sequence[str]],
+    stop: Stop | None = None,
 ) -> Layout:
     """Place the boxes of an outline; ``marks`` are the rooms to keep free on its arrows.
 
     ``groups`` are boxes to draw a frame around; the layout has None for those that are empty.
+    ``stop`` is one box more, of an error.
     """
     place = {box.id: i for i, box in enumerate(outline.boxes)}
     edges = [(place[edge.source], place[edge.target]) for edge in outline.edges]
     labels = [
-        link_size(edge.code) if edge.code else mark
+        link_size(edge) if edge.code else mark
         for edge, mark in zip(outline.edges, marks, strict=True)
     ]
     rounds = [[[place[box] for box in own] for own in loop] for loop in outline.rounds]
     framed = [[place[box] for box in group] for group in groups if group]
-    drawing = layout(sizes, edges, labels, rounds, framed)
+    more = [(place[box], len(sizes)) for box in stop.sources] if stop else []
+    every_size = [*sizes, stop.size] if stop else sizes
+    drawing = layout(every_size, [*edges, *more], [*labels, *(None for _ in more)], rounds, framed)
     frames = iter(drawing.frames)
-    return replace(drawing, frames=[next(frames) if group else None for group in groups])
+    drawing = replace(drawing, frames=[next(frames) if group else None for group in groups])
+    if stop is None:
+        return drawing
+    *positions, corner = drawing.positions
+    routes = drawing.routes
+    return replace(
+        drawing,
+        positions=positions,
+        routes=routes[: len(edges)],
+        labels=drawing.labels[: len(edges)],
+        stop=corner,
+        stop_lines=routes[len(edges) :],
+    )
 
 
 def near_size(
@@ -57,21 +75,23 @@ def near_size(
     has_pass = any(event["kind"] == "backward" for event in recording["events"])
     sizes: list[Size] = []
     for box in outline.boxes:
-        words = box_text(recording, box, names, has_pictures=outline.draws_in_boxes)
+        text = box_text(recording, box, names, has_pictures=outline.draws_in_boxes)
         last = nodes[box.nodes[-1]]
-        has_gradient = has_pass and not words["ghost"]
+        has_gradient = has_pass and not text["ghost"]
         grad = box_value(last["value"]) if last["value"]["shape"] else NUMBER
-        later: Any = {"grads": [grad], "maps": words["cells"]} if has_gradient else {}
-        sizes.append(box_size({**words, **later}))
+        later: Any = {"grads": [grad], "maps": text["cells"]} if has_gradient else {}
+        sizes.append(box_size({**text, **later}))
     folds = {box.id for box in outline.boxes if box.kind == "fold"}
     marks: list[Size | None] = []
+    own_cuts = cuts(recording, outline)
     for edge in outline.edges:
         is_marked = has_pass and not edge.ghost and len(outline.boxes) <= ROOM
         if is_marked and edge.source not in folds and edge.target not in folds:
             value = nodes[outline.box_of[int(edge.source)].nodes[0]]["value"]
             slopes = [] if value["shape"] else [NUMBER]
-            marks.append(Chip(slopes, [box_value(value)], [], True, [], []).size)
+            marks.append(Chip(slopes, [on_arrow(value)], [], True, [], []).size)
         else:
-            marks.append(None)
+            words = own_cuts.get(edge.id)
+            marks.append(cut_size(words) if words else None)
     drawing = lay_out(outline, sizes, marks, groups)
     return drawing.width, drawing.height

@@ -101,7 +101,7 @@ def optimizer_step(
     if first:
         return f"{words}: a {shape_text(after['shape'])} tensor. Its first element: {first}"
     if old and new and old != new:
-        return f"{words}: {old} becomes {new}"
+        return f"{words}: {spoken(old)} becomes {spoken(new)}"
     return sentence(words)
 
 
@@ -119,7 +119,7 @@ def _first(value: Value) -> Value:
 
 
 def _in_numbers(lr: float, before: Value, after: Value, grad: Value) -> str:
-    """Return ``2. - 0.5 × 2. = 1.``, if that is what has happened and it is short."""
+    """Return ``2.0 - 0.5 × 2.0 = 1.0``, if that is what has happened and it is short."""
     values = before["data"], after["data"], grad["data"]
     old, new, slope = short(before), short(after), short(grad)
     if not old or not new or not slope or len({len(v) for v in values}) != 1 or not values[0]:
@@ -128,4 +128,5 @@ def _in_numbers(lr: float, before: Value, after: Value, grad: Value) -> str:
     if not all(abs(x - step - y) <= 1e-3 * (abs(x) + abs(step)) for x, y, step in numbers):
         return ""  # a closure, or another gradient in between
     text = f"{old} - {number(lr)} {TIMES} {f'({slope})' if slope[0] == '-' else slope} = {new}"
+    text = spoken(text)
     return text if len(text) <= LONG else ""

@@ -107,7 +107,8 @@ class Box:
 class Edge:
     """An arrow between two boxes; ``ghost`` where no gradient can come back along it.
 
-    From one round of a training loop to the next ``code`` is what has changed a parameter.
+    From one round of a training loop to the next ``code`` is what has changed a parameter, and
+    ``effect`` says which: ``"changes w"``.
     """
 
     id: str
@@ -116,6 +117,7 @@ class Edge:
     arg: str
     ghost: bool
     code: str = ""
+    effect: str = ""
 
 
 @dataclass(slots=True)

@@ -34,7 +34,7 @@ class Layout:
     ``positions`` are the top left corners of the boxes. ``routes`` has one polyline per edge,
     from the bottom of its source to the top of its target. ``labels`` are the middles of the room
     that is kept free on edges; ``frames`` stand around groups of boxes, None where a stranger is in
-    the way.
+    the way. ``stop`` is the corner of the box for an error, ``stop_lines`` lead to it.
     """
 
     positions: list[Point]
@@ -43,6 +43,8 @@ class Layout:
     height: float
     labels: Sequence[Point | None] = ()
     frames: Sequence[Rect | None] = ()
+    stop: Point | None = None
+    stop_lines: Sequence[Sequence[Point]] = ()
 
 
 def route(

@@ -19,6 +19,7 @@ from autodiff_kit.view.browser import browser_payload
 from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.crumbs import open_parts
+from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
 from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
@@ -35,6 +36,7 @@ from autodiff_kit.view.payload import (
     State,
 )
 from autodiff_kit.view.roles import role_labels
+from autodiff_kit.view.stop import stop_of
 from autodiff_kit.view.titles import title_of
 from autodiff_kit.view.training import connect_rounds
 
@@ -42,6 +44,7 @@ __all__ = ["Picture", "build"]
 
 # What is open at first, whether shared leaves are one box, and whether matrices have pictures.
 First = tuple[Sequence[Key], bool, bool]
+TRIED = 100  # of up to so many nodes, each way to open it is tried; of more, those likely to fit
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
 
 
@@ -115,6 +118,10 @@ class Picture:
         ``name``, ``lines``, ``first_line``.
     open_folds, closed_parts : list of [first, last]
         Folds that were opened, and parts that were folded.
+    cuts : dict from str to str
+        By arrow, why no gradient comes back along it, if that cuts a leaf off.
+    stop : Stop or None
+        What says in the picture that an error has ended the run.
     moments : list of int
         By step, how much of the recording has happened; in all its pictures alike.
     """
@@ -170,7 +177,7 @@ class Picture:
                             return
                 if len(stages) == 1:
                     break
-                stages = smaller(stages, *size)
+                stages = smaller(stages, *size) if self.size > TRIED else stages[:-1]
 
     def _open_one(self, parts: Parts) -> None:
         """Open the first part of a small run if all are folded: there must be steps in it."""
@@ -214,18 +221,26 @@ class Picture:
         self.texts = self._texts()
         self.sizes = [svg.box_size(words) for words in self.texts]
         marks = [self.chips.get(edge.id) for edge in self.outline.edges]
-        chip_sizes = [mark.size if mark and mark.is_kept else None for mark in marks]
+        rooms = [mark.size if mark and mark.is_kept else None for mark in marks]
+        self.cuts = cuts(recording, self.outline)
+        for k, edge in enumerate(self.outline.edges):
+            if edge.id in self.cuts:
+                rooms[k] = cut_size(self.cuts[edge.id])
+        explanation = self.frames[-1].get("explanation") if self.frames else None
+        inputs = [(edge.source, edge.target) for edge in self.outline.edges]
+        self.stop = stop_of(explanation, recording, inputs) if explanation else None
         self.layout: Layout = lay_out(
-            self.outline, self.sizes, chip_sizes, self.opened_parts.groups
+            self.outline, self.sizes, rooms, self.opened_parts.groups, self.stop
         )
 
     def _fits(self, size: Size) -> bool:
         """Tell whether the drawing is not too large; one of few nodes and few rounds may be.
 
-        Not for the sake of pictures of matrices, though.
+        Not for the sake of pictures of matrices, though, and not where layers can be folded.
         """
         rounds = max(map(len, self.outline.rounds), default=0)
-        is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS
+        has_modules = any(scope["kind"] == "module" for scope in self._recording["scopes"])
+        is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS and not has_modules
         fits = size[0] <= WIDTH and size[1] <= HEIGHT
         return fits or (not self.outline.draws_in_boxes and (is_small or self._fold is not None))
 

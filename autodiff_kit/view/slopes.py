@@ -11,7 +11,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ __all__ = [
 
 LONG = 26  # characters of `dy/dx`; what would be longer is called "slope"
 _PRODUCT = re.compile(r"(?:mm_like|mm|mv)\((\w+)(\.T)?, (\w+)(\.T)?[,)]")
-_HOLE, _DOT = "__", "\N{MIDDLE DOT}"
+_HOLE = "__"
 
 _OPERATORS: dict[type[ast.AST], Any] = {
     ast.Add: operator.add,
@@ -164,14 +164,16 @@ def _worked_out(node: ast.AST, numbers: Mapping[str, float]) -> Any:
     raise ValueError(ast.dump(node))
 
 
-def slope_text(of: str, to: str) -> str:
-    """Return ``dy/dx``; "slope" where that would be long.
+def slope_text(of: str | None, to: str) -> str:
+    """Return ``dy/dx``; "slope" where that would be long, or nothing says what of.
 
     Examples
     --------
-    >>> slope_text("y", "x"), slope_text("y", "w * x"), slope_text("· + w", "w")
-    ('dy/dx', 'dy/d(w * x)', 'd(· + w)/dw')
+    >>> slope_text("y", "x"), slope_text("y", "w * x"), slope_text("6. + w", "w")
+    ('dy/dx', 'dy/d(w * x)', 'd(6. + w)/dw')
     """
+    if of is None:
+        return "slope"
     text = f"{_differential(of)}/{_differential(to)}"
     return text if len(text) <= LONG else "slope"
 
@@ -180,8 +182,10 @@ def _differential(name: str) -> str:
     return f"d{name}" if name.isidentifier() else f"d({name})"
 
 
-def one_use(formula: str, names: Mapping[str, str], others: Collection[str]) -> str:
-    """Return an expression with a dot for each argument that another way leads through.
+def one_use(
+    formula: str, names: Mapping[str, str], constants: Mapping[str, str | None]
+) -> str | None:
+    """Return an expression with numbers for arguments that another way leads through.
 
     Parameters
     ----------
@@ -189,17 +193,29 @@ def one_use(formula: str, names: Mapping[str, str], others: Collection[str]) -> 
         Of the op, ``"x * y"``.
     names : dict from str to str
         The learner's name of each argument.
-    others : collection of str
-        The arguments that are not meant.
+    constants : dict from str to str or None
+        Of the arguments that are held at their value here, the value; None if it is no number.
+
+    Returns
+    -------
+    str or None - None if an expression cannot say it.
 
     Examples
     --------
-    >>> one_use("x * y", {"x": "a", "y": "a"}, ["y"])
-    'a * ·'
+    >>> one_use("x * y", {"x": "a", "y": "a"}, {"y": "3."})
+    'a * 3.'
     """
-    if parsed(formula) is None:
-        return formula
-    return fill(formula, {**names, **dict.fromkeys(others, _HOLE)}).replace(_HOLE, _DOT)
+    if parsed(formula) is None or None in constants.values():
+        return None
+    held = {
+        name: f"({value})" if str(value).startswith("-") else str(value)
+        for name, value in constants.items()
+    }
+    holes = {name: f"{_HOLE}{k}{_HOLE}" for k, name in enumerate(held)}
+    text = fill(formula, {**names, **holes})
+    for name, hole in holes.items():
+        text = text.replace(hole, held[name])
+    return text
 
 
 def rule_text(rule: str, names: Mapping[str, str], params: Mapping[str, str]) -> str | None:

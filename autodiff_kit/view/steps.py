@@ -79,6 +79,7 @@ class Steps:
         self.updates: set[int] = set()  # what was made of gradients that the code has read
         self.at = 0  # the event being told
         self.telling: int | None = None  # the node whose rules are being told
+        self.depth = 0  # passes that have begun and not ended: a hook may begin another one
         self.rounds: set[int] = set()  # of loops, those that have begun; and calls
         self.calls = names.calls
         self.values = Contents(self._drawn_in)  # of tensors that were changed in place

@@ -7,7 +7,7 @@ next: ``frames.py``, where folded boxes come in.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from autodiff_kit.record.events import (
@@ -36,12 +36,15 @@ from autodiff_kit.view.words import (
     equation,
     full,
     listed,
+    on_arrow,
     sentence,
+    spoken,
     sum_of,
 )
 
 __all__ = ["BackwardSteps"]
 
+NONE = "None"
 _OTHERS = "It reads other numbers than were there in the forward pass."
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
 
@@ -52,6 +55,7 @@ class BackwardSteps(GradSteps):
     def backward(self, event: Backward) -> None:
         """Tell where a backward pass starts; clear what earlier ones have left on its path."""
         self.phase, self.pass_where = "backward", event["where"]
+        self.depth += 1
         self.roots = dict(zip(event["roots"], event["seed"], strict=True))
         self.waiting = dict(self.roots)
         self.sent.clear()
@@ -79,7 +83,11 @@ class BackwardSteps(GradSteps):
             "earlier": None,
             "map": None,
         }
-        along = {edge: nothing for edge, target in self.passed.items() if target in reached}
+        along = {
+            edge: nothing
+            for edge, target in self.passed.items()
+            if target in reached and not self._stays_summed(edge, reached)
+        }
         for edge in along:
             del self.passed[edge]
         earlier: dict[str, Fields] = {edge: {"earlier": True} for edge in self.passed}
@@ -100,7 +108,7 @@ class BackwardSteps(GradSteps):
             changes[root] = changes.get(root, {}) | self._shown(root, "g", seed)
             changes[root] |= self._why(root, ["backward starts here", box_value(seed)])
         starts = listed(
-            f"{self.names.called(root)} with gradient {show(seed)}"
+            f"{self.names.called(root)} with gradient {spoken(show(seed))}"
             for root, seed in self.roots.items()
         )
         alias = self._alias(event)
@@ -111,6 +119,11 @@ class BackwardSteps(GradSteps):
         g = None if first is None else self.roots[first]
         where, along = self.pass_where, along | earlier
         self.add("backward", first, caption, where=where, changes=changes, g=g, along=along)
+
+    def _stays_summed(self, edge: str, reached: Collection[str]) -> bool:
+        """Return whether an arrow has brought a part of a sum that this pass does not come to."""
+        source = self.outline.edges[int(edge)].source
+        return source in self.in_parts and source not in reached
 
     def visit(self, event: Visit) -> None:
         """Tell that the gradient of a node is complete, or that a hook has changed it."""
@@ -125,7 +138,8 @@ class BackwardSteps(GradSteps):
         if group and following and following["kind"] == "visit" and following["node"] in group:
             return  # told with the last of its outputs
         if waited is not None and waited["data"] != g["data"]:
-            caption = f"A hook changes the gradient of {name}: {show(waited)} becomes {show(g)}"
+            was, is_now = spoken(show(waited)), spoken(show(g))
+            caption = f"A hook changes the gradient of {name}: {was} becomes {is_now}"
         elif following and following["kind"] == "accumulate" and following["node"] == node:
             return  # told there
         elif node in self.roots and self.frames[-1]["kind"] == "backward":
@@ -133,7 +147,7 @@ class BackwardSteps(GradSteps):
             return  # just told
         elif group:
             there = [n for n in group if n in self.waiting]
-            each = listed(f"{self._called(n)} {show(self.waiting[n])}" for n in there)
+            each = listed(f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in there)
             caption = f"Next comes the node of {listed(map(self._called, group))}: its "
             caption += f"gradient{'s are' * (len(there) > 1) or ' is'} complete, {each}"
         else:
@@ -206,7 +220,7 @@ class BackwardSteps(GradSteps):
             self.waiting[to] = total
             added = None if waited is None else sum_of(waited, after, total)
             caption = f"{name} is used more than once, so its gradients add up"
-            caption += f": {added}" if added else f" to {a_value(total)}"
+            caption += f": {spoken(added)}" if added else f" to {a_value(total)}"
             (in_all,), along = self._sum(to, total)
             changes = {to: self._arrived(to, added) | self._total(to, f"= {in_all}")}
             changes[to] |= self._why(to, part, total=in_all)
@@ -215,7 +229,7 @@ class BackwardSteps(GradSteps):
     def _summed(self, copies: Value, total: Value) -> Fields:
         """Return what an arrow shows once broadcasting is undone: the sum, and what adds up."""
         picture = sum_map(copies, total, is_done=True) if self.outline.draws_on_arrows else None
-        text = box_value(total)
+        text = on_arrow(total)
         words = "" if picture else f"sum of {sum_words(copies['shape'], total['shape'])} = "
         spread = f"{shape_text(total['shape'])} → {shape_text(copies['shape'])}"
         fields: Fields = {"sent": words + text, "arrived": text, "whole": full(total)}
@@ -276,7 +290,8 @@ class BackwardSteps(GradSteps):
             n: names[n] if number.startswith("Tensor(") else number for n, number in numbers.items()
         }
         words = f"{words}: " if words is not None else ""
-        return forms, f"{what} gives {words}{worked_out(text, short_numbers, result_text)}"
+        by_hand = spoken(worked_out(text, short_numbers, result_text))
+        return forms, f"{what} gives {words}{by_hand}"
 
     def _values_read(self, node: int) -> dict[str, Value]:
         """Return what a rule reads if nothing has changed it unseen."""
@@ -346,7 +361,7 @@ class BackwardSteps(GradSteps):
         if arg not in inputs:
             return saved_name(arg)
         if "value" in inputs[arg]:
-            return number(inputs[arg])
+            return spoken(number(inputs[arg]))
         return self.names.called(inputs[arg]["node"])
 
     def finish(self, event: Mark) -> None:
@@ -380,11 +395,30 @@ class BackwardSteps(GradSteps):
                 if n in self.grads  # a hook may have cleared it
             )
             caption = f"Backward is done: {listed(gained)}"
-        self.add("finish", None, caption, where=self.pass_where)
+        self.depth -= 1
+        without = [] if results or self.depth else self._without(event)
+        names = [self._grad_of(n) for n in without]
+        if names and len(names) <= NAMED:
+            are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+            none = f"{listed(names)} {are} None: no gradient reaches {them}"
+            caption = f"{sentence(caption)} {none}"
+        none = f"{NONE}: no gradient reaches it"
+        nothing: Fields = {"grad": NONE, "g": None, "gradient": none}
+        changes = dict.fromkeys(without, nothing)
+        self.add("finish", None, caption, where=self.pass_where, changes=changes)
         self.phase = "forward"
+
+    def _without(self, event: Mark) -> list[int]:
+        """Return the leaves that are drawn, and that this pass has left without a gradient."""
+        return [
+            n
+            for n in event.get("without", ())
+            if n not in self.accumulated and self.outline.box_of[n].kind == "leaf"
+        ]
 
     def broken(self, event: Mark) -> None:
         """Tell that a pass ends without its end: what caught the error goes on."""
+        self.depth -= 1
         caption = "An error ends the backward pass here. It was caught: the code goes on"
         self.add("finish", None, caption, where=self.pass_where)
         self.phase = "forward"

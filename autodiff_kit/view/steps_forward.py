@@ -38,12 +38,20 @@ from autodiff_kit.view.text import (
     where_made,
 )
 from autodiff_kit.view.values import grid, parameter, short
-from autodiff_kit.view.words import a_value, box_value, equation, listed, sentence, the_value
+from autodiff_kit.view.words import (
+    a_value,
+    box_value,
+    equation,
+    listed,
+    sentence,
+    spoken,
+    the_value,
+)
 
 __all__ = ["ForwardSteps"]
 
 _QUOTIENT = "As in PyTorch, a number divided by a tensor is the number times the reciprocal."
-_SET = "__setitem__"  # `x[0] = 4.`
+_SET = "__setitem__"
 SHARED = 3  # tensors of one storage whose names are listed
 
 
@@ -248,7 +256,7 @@ class ForwardSteps(Steps):
         return f" and saves {listed(parts)} for the backward pass."
 
     def _saved(self, node: int, name: str, operands: Mapping[str, str]) -> str:
-        """Return what one saved thing is: ``w = 2.``, ``its own result``, ``the number 2``."""
+        """Return what one saved thing is: ``w = 2.0``, ``its own result``, ``the number 2``."""
         if (result := self.names.results.saved(node, name)) is not None:
             return equation(self.names.name(result), self.nodes[result]["value"])
         if name == "out":
@@ -258,7 +266,7 @@ class ForwardSteps(Steps):
                 value = self.operand(node, source["node"])
                 return equation(operands[name], value)
             if source["arg"] == name:
-                return number(source)
+                return spoken(number(source))
         return saved_name(name)
 
     def _not_recorded(self, node: int) -> str:
@@ -354,9 +362,9 @@ class ForwardSteps(Steps):
             is_first = last is None or last["kind"] != "modified" or last["how"] != how
             caption += optimizer_step(name, how, settings, was, value, grad, is_first=is_first)
         elif before and after and before != after:
-            caption += f": {before} becomes {after}"
+            caption += f": {spoken(before)} becomes {spoken(after)}"
         elif before and before == after and was["data"] != value["data"]:
-            caption += f", in digits of {before} that are not shown"
+            caption += f", in digits of {spoken(before)} that are not shown"
         record = self.nodes[node]
         is_parameter = record["kind"] == "leaf" and record["requires_grad"]
         is_update = is_parameter or node in self.updates
@@ -386,11 +394,10 @@ class ForwardSteps(Steps):
         if before is None or not self._is_target(record, before):
             self.frames[-1]["caption"] += " It is written in place of what was there."
             return
-        name = self.names.name(before["id"])
-        self.frames[-1]["caption"] += f" It is written over {name}, in place."
-        old = self.value(before["id"])
+        at, old = before["id"], self.value(before["id"])
+        self.frames[-1]["caption"] += f" It is written over {self.names.name(at)}, in place."
         by = f" by {record['text']}" if record["text"] else ""
-        self.frames[-1]["set"][self.outline.box_of[before["id"]].id] = {
+        self.frames[-1]["set"][self.outline.box_of[at].id] = {
             "value": f"{box_value(old)}, overwritten",
             "tensor": f"{grid(old)}\noverwritten{by}{line_of(self.recording, record['where'])}",
         }
@@ -436,10 +443,8 @@ def _conditions(lines: Sequence[str]) -> Iterator[tuple[tuple[int, ...], Sequenc
                     is_elif = isinstance(node.orelse[0], ast.If) and other.startswith("elif")
                     after[2] = "elif is tested next" if is_elif else "the else branch runs"
             case ast.IfExp():
-                after = [
-                    "if",
-                    *(f"the value is {ast.unparse(n)}" for n in (node.body, node.orelse)),
-                ]
+                values = (ast.unparse(n) for n in (node.body, node.orelse))
+                after = ["if", *(f"the value is {value}" for value in values)]
             case _:
                 continue
         if isinstance(node.test, ast.Compare) and len(node.test.ops) > 1:

@@ -16,7 +16,7 @@ from autodiff_kit.view.rules import attribute_of
 from autodiff_kit.view.steps import FORWARD, UPDATE, Value
 from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
 from autodiff_kit.view.values import short
-from autodiff_kit.view.words import a_value, box_value, listed, sum_of, the_value
+from autodiff_kit.view.words import a_value, box_value, listed, spoken, sum_of, the_value
 
 __all__ = ["NAMED", "GradSteps"]
 
@@ -38,7 +38,7 @@ class GradSteps(ArrivalSteps):
             text = sum_of(before, event["g"], grad)
             (held, in_all), along = self._sum(node, before, grad)
             caption = f"{name} holds {a_value(before)} from before, and gradients add up"
-            caption += f": {text}" if text else f" to {a_value(grad)}"
+            caption += f": {spoken(text)}" if text else f" to {a_value(grad)}"
         self.grads[node] = grad
         self.accumulated.append(node)
         fields = self._shown(node, "grad", grad, text)
@@ -71,7 +71,9 @@ class GradSteps(ArrivalSteps):
             caption = self.round(event.get("scope", 0))
             caption += f"{how} changes {name} in place" if how else f"{name} is set"
             were = None if before is None else short(before)
-            caption += f": {were} becomes {a_value(grad)}" if were else f" to {a_value(grad)}"
+            caption += (
+                f": {spoken(were)} becomes {a_value(grad)}" if were else f" to {a_value(grad)}"
+            )
             about: Any = {"where": event["where"], "phase": self._between()}
             self.add("grad", node, caption, changes=changes, g=grad, **about)
             return
@@ -142,4 +144,7 @@ class GradSteps(ArrivalSteps):
         return cleared
 
     def _grad_of(self, node: int) -> str:
-        return f"{self.names.name(node)}.grad{self.names.additions.get(node, '')}"
+        name, addition = self.names.name(node), self.names.additions.get(node, "")
+        if name[:1].isidentifier():
+            return f"{name}.grad{addition}"
+        return f"the .grad of {spoken(name)}{addition}"  # a leaf that has no name

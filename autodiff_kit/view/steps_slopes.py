@@ -1,7 +1,8 @@
 """What an arrow tells of the chain rule, and whether a gradient is told part by part.
 
-After reading you can say when an arrow is called ``dy/dx`` and when ``d(x * ·)/dx``: where a second
-way leads from x to y, dy/dx is the sum over both. Read next: ``steps_arrivals.py``.
+After reading you can say when an arrow is called ``dy/dx`` and when ``d(3. * x)/dx``: where a
+second way leads from x to y, dy/dx is the sum over both, and each holds the other at its value.
+Read next: ``steps_arrivals.py``.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from autodiff_kit.view.slopes import (
     slope_text,
 )
 from autodiff_kit.view.steps import Steps, Value
-from autodiff_kit.view.values import number, parameter
-from autodiff_kit.view.words import box_value, full
+from autodiff_kit.view.values import number, parameter, short
+from autodiff_kit.view.words import full, on_arrow
 
 __all__ = ["SlopeSteps"]
 
@@ -37,7 +38,8 @@ class SlopeSteps(Steps):
         if edge is None:
             return {}
         self.passed[edge] = self.outline.box_of[node].id
-        fields: Fields = {"slope": None, "sent": box_value(sent), "arrived": box_value(sent)}
+        brought = on_arrow(sent)
+        fields: Fields = {"slope": None, "sent": brought, "arrived": brought}
         is_one_of_several = self.uses[self.outline.box_of[to].id] > 1
         if is_one_of_several:
             fields["whole"] = full(sent)
@@ -51,8 +53,13 @@ class SlopeSteps(Steps):
             numbers = self._numbers(node, rule["reads"]) if rule else {}
             factor = slope(rule and rule["text"], numbers, g, sent)
             if factor is not None:
-                of, what = self.names.name(node), self.names.name(to)
-                others = {a for i, a in self._operands(node) if a != arg and self._uses(i, to)}
+                of: str | None = self.names.name(node)
+                what = self.names.name(to)
+                others = {
+                    a: self._held(node, i)
+                    for i, a in self._operands(node)
+                    if a != arg and self._uses(i, to)
+                }
                 if others:  # dy/dx is the sum over all ways from x to y, this is one
                     formula = str(self.ops[str(record["op"])]["text"])
                     of = one_use(formula, self.names.operands(node), others)
@@ -78,14 +85,20 @@ class SlopeSteps(Steps):
     def _operands(self, node: int) -> list[tuple[int, str]]:
         return [(i["node"], i["arg"]) for i in self.nodes[node]["inputs"] if "node" in i]
 
+    def _held(self, node: int, source: int) -> str | None:
+        """Return the number that an operand was when the op ran; None if it was an array."""
+        value = self.operand(node, source)
+        return None if value["shape"] or not value["data"] else short(value)
+
     def _uses(self, node: int, leaf: int) -> bool:
-        """Return whether a node is made of another one, or is it."""
+        """Return whether a gradient can flow from a node to another one, or it is that one."""
         ways, seen = [node], {node}
         while ways:
             node = ways.pop()
             if node == leaf:
                 return True
-            older = {n for n, _ in self._operands(node) if n >= leaf and n not in seen}
+            operands = self._operands(node) if self.nodes[node]["recorded"] else []
+            older = {n for n, _ in operands if n >= leaf and n not in seen}
             seen |= older
             ways += older
         return False

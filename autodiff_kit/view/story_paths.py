@@ -131,11 +131,14 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
         is_op = record["recorded"] and record["kind"] == "op"
         if is_op and any(i.get("node") in reached for i in record["inputs"]):
             reached.add(record["id"])
-    users = [n for n in facts.nodes if any(i.get("node") in reached for i in n["inputs"])]
+    last = passes[-1]
+    begin = next(i for i, e in enumerate(facts.events) if e is last)
+    older = [n for n in facts.nodes if facts.made(n["id"]) < begin]  # what comes later cuts nothing
+    users = [n for n in older if any(i.get("node") in reached for i in n["inputs"])]
     ghosts = [n["id"] for n in users if not n["recorded"]]
     away = [
         n["id"]
-        for n in facts.nodes
+        for n in older
         if n["kind"] == "leaf"
         and (exit := find_exit(facts, n["id"]))
         and _mentions(facts, exit, reached)
@@ -158,7 +161,6 @@ def lost(facts: Facts, leaf: str | None) -> Told | None:
             facts.nodes[node]["where"],
         )
         fix = f"use `{name}` to compute the result; perhaps its name was given to another tensor"
-    last = passes[-1]
     roots = " and ".join(f"`{facts.name(n)}`" for n in last["roots"])
     chapters.append(
         Chapter(

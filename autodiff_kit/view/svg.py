@@ -16,6 +16,7 @@ from math import sqrt
 from textwrap import wrap
 
 from autodiff_kit.view.chips import SLOT, chip_svg, slot_svg, slot_width
+from autodiff_kit.view.cuts import cut_svg
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.enclosures_svg import frames_svg
 from autodiff_kit.view.explanation import in_sentences, numbers_at
@@ -23,6 +24,7 @@ from autodiff_kit.view.heat import map_size
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.looks import picture_style
 from autodiff_kit.view.payload import GRADIENT, BoxText, Explanation, Fields, State
+from autodiff_kit.view.stop import number_marks, stop_svg
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 from autodiff_kit.view.training import link_svg
 
@@ -38,7 +40,6 @@ CORNER = 9  # px, radius where an arrow turns
 RADIUS = {"leaf": 20, "op": 6, "fold": 6}
 STACK = (4, 8)  # px by which the sheets behind a folded box are shifted
 PLUS = 20  # px, a sign between two slots
-MARK, NEXT_NUMBER = 20, 16  # px, the disk of a place's number; for each further one
 CAPTION_CHARACTER = 6.9  # px, 13 px proportional font, generous
 
 
@@ -118,6 +119,7 @@ def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | No
         if fields and fields["hidden"]:
             continue
         ghost, looks = " adk-ghost" * edge.ghost, _state_classes(fields)
+        ghost += " adk-in-time" * bool(edge.code)
         parts.append(
             f'<path class="adk-edge{ghost}{looks}" data-edge="{edge.id}" data-from="{edge.source}" '
             f'data-to="{edge.target}" d="{_line(route)}"/>'
@@ -152,6 +154,11 @@ def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | No
         for edge, place in zip(picture.outline.edges, places, strict=True)
         if edge.code and place
     ]
+    parts += [
+        cut_svg(edge.id, words, place, None if state is None else state["edges"][edge.id])
+        for edge, place in zip(picture.outline.edges, places, strict=True)
+        if (words := picture.cuts.get(edge.id)) and place
+    ]
     over: list[str] = []  # marks that no room is kept for lie over the boxes
     for edge, route, place in zip(
         picture.outline.edges, picture.layout.routes, places, strict=True
@@ -172,20 +179,12 @@ def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | No
             inside = _box(box.kind, box.id, size, text, state)
             parts.append(f'<g class="{classes}" data-node="{box.id}" {at}>{inside}</g>')
             if fault:
-                over.append(_fault_mark(x, y, numbers[box.id]))
+                over.append(number_marks(x, y, numbers[box.id]))
+    if explanation and picture.stop and picture.layout.stop:
+        lines = picture.layout.stop_lines
+        ends = [_points(_wings(line[-1], line[-2], 11.0, 6.0), line[-1]) for line in lines]
+        over.append(stop_svg(picture.stop, picture.layout.stop, [*map(_line, lines)], ends))
     return "".join((*parts, *over, "</g>"))
-
-
-def _fault_mark(x: float, y: float, numbers: Sequence[int]) -> str:
-    """Return the numbers of an error's places, on a disk at the corner of the box they are at."""
-    width = MARK + NEXT_NUMBER * (len(numbers) - 1)
-    left, top = max(1.0, x + 8 - width), max(1.0, y - 16)  # all of it in the picture
-    return (
-        f'<g class="adk-fault-mark" aria-hidden="true"><rect x="{pixels(left)}" '
-        f'y="{pixels(top)}" width="{width}" height="{MARK}" rx="{MARK / 2:g}"/>'
-        f'<text x="{pixels(left + width / 2)}" y="{pixels(top + 14.5)}" text-anchor="middle">'
-        f"{' '.join(map(str, numbers))}</text></g>"
-    )
 
 
 def _box(kind: str, name: str, size: Size, text: BoxText, state: State | None) -> str:
@@ -312,10 +311,14 @@ def _bend(before: Point, corner: Point, after: Point) -> str:
 def _head(kind: str, edge: str, classes: str, tip: Point, tail: Point, more: str = "") -> str:
     """Return an arrow head; its attributes count only where kit.css says nothing of it."""
     long, wide = (7.0, 3.6) if kind == "adk-tip" else (11.0, 6.0)
-    (lx, ly), (rx, ry) = _wings(tip, tail, long, wide)
-    points = "L".join(f"{pixels(x)} {pixels(y)}" for x, y in ((lx, ly), tip, (rx, ry)))
+    points = _points(_wings(tip, tail, long, wide), tip)
     plain = ' fill="none" stroke="#8592a1"' if kind == "adk-tip" else ""
-    return f'<path class="{kind}{classes}" data-edge-label="{edge}"{plain}{more} d="M{points}"/>'
+    return f'<path class="{kind}{classes}" data-edge-label="{edge}"{plain}{more} d="{points}"/>'
+
+
+def _points(wings: tuple[Point, Point], tip: Point) -> str:
+    """Return the outline of an arrow head."""
+    return "M" + "L".join(f"{pixels(x)} {pixels(y)}" for x, y in (wings[0], tip, wings[1]))
 
 
 def _wings(tip: Point, tail: Point, long: float, wide: float) -> tuple[Point, Point]:

@@ -23,7 +23,7 @@ from autodiff_kit.view.rules import decided, fill, is_readable, knows
 from autodiff_kit.view.shapes import summed
 from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.values import TIMES, grid, parameter, shape_text, short, show
-from autodiff_kit.view.words import listed, memory
+from autodiff_kit.view.words import listed, memory, spoken
 
 __all__ = [
     "PART_GRADIENT",
@@ -62,7 +62,7 @@ def aria(record: NodeRecord, names: Names) -> str:
     name = names.called(record["id"])
     what = "leaf" if record["kind"] == "leaf" else word(str(record["op"]))
     ghost = "" if record["recorded"] else ", not recorded"
-    return f"{name}, {what}, value {show(record['value'])}{ghost}"
+    return f"{name}, {what}, value {spoken(show(record['value']))}{ghost}"
 
 
 def facts(recording: RecordingData, outputs: Sequence[int], names: Names) -> list[list[str]]:

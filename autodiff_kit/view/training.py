@@ -8,7 +8,8 @@ there, ``opt.step()``. Read next: ``rank.py``, which keeps the rounds apart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -17,10 +18,12 @@ from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.outline import Box, Edge, Outline
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
+from autodiff_kit.view.words import listed
 
 __all__ = ["connect_rounds", "link_size", "link_svg"]
 
 LONGEST = 30  # characters on an arrow
+NAMED = 2  # more leaves that a statement changes are counted instead
 FONT, HEIGHT, INSET = 13, 24, 9  # px, of what stands there
 GRADIENT = "gradient from backward"  # what a leaf is that the code reads as ``w.grad``
 
@@ -29,10 +32,14 @@ Span = tuple[int, int]  # the first and the last round of a box
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Change:
-    """What the learner wrote that has changed leaves, and the operation before it."""
+    """What the learner wrote that has changed leaves, and the operation before it.
+
+    ``is_pass``: it is a backward pass, which changes their ``.grad``.
+    """
 
     node: int
     code: str
+    is_pass: bool = False
 
 
 def connect_rounds(recording: RecordingData, whole: Outline) -> None:
@@ -48,22 +55,24 @@ def connect_rounds(recording: RecordingData, whole: Outline) -> None:
     _Rounds(recording, whole).connect()
 
 
-def link_size(code: str) -> Size:
-    """Return the room on an arrow for what the learner wrote, in pixels."""
-    return float(round(text_width(code, size=FONT) + 2 * INSET)), float(HEIGHT)
+def link_size(edge: Edge) -> Size:
+    """Return the room on an arrow for what the learner wrote and what it does, in pixels."""
+    words = f"{edge.code} {edge.effect}".rstrip()
+    return float(round(text_width(words, size=FONT) + 2 * INSET)), float(HEIGHT)
 
 
 def link_svg(edge: Edge, middle: Point, fields: Fields | None) -> str:
     """Return what stands on an arrow from one round to the next; nothing before it is there."""
     if fields is not None and fields["hidden"]:
         return ""
-    width, height = link_size(edge.code)
+    width, height = link_size(edge)
     x, y = middle
+    effect = f" <tspan>{escaped(edge.effect)}</tspan>" * bool(edge.effect)
     return (
         f'<g class="adk-link" data-edge-label="{edge.id}"><rect x="{pixels(x - width / 2)}" '
         f'y="{pixels(y - height / 2)}" width="{width:g}" height="{height:g}" rx="12"/>'
         f'<text x="{pixels(x)}" y="{pixels(y + 4.5)}" text-anchor="middle">'
-        f"{escaped(edge.code)}</text></g>"
+        f"{escaped(edge.code)}{effect}</text></g>"
     )
 
 
@@ -90,11 +99,13 @@ class _Rounds:
                 last = cast(Any, event)["node"]
                 for source in nodes[last]["inputs"] if changes else ():
                     change = changes.get(source.get("node", -1))
-                    if change is not None and self._link(change, last):
+                    if change is not None and self._link(change, last, changes):
                         changes = {n: other for n, other in changes.items() if other is not change}
             elif kind == "backward":
                 node = cast(Any, event)["roots"][-1]
-                backward = _Change(node, self._code(cast(Any, event)["where"], "backward"))
+                backward = _Change(
+                    node, self._code(cast(Any, event)["where"], "backward"), is_pass=True
+                )
             elif kind == "accumulate":
                 changes[cast(Any, event)["node"]] = backward
             elif kind == "modified":
@@ -123,7 +134,7 @@ class _Rounds:
             if end.kind == "leaf" and end.id in ordered and start.id in ordered:
                 self._draw(start, end, change.code)
 
-    def _link(self, change: _Change, reader: int) -> bool:
+    def _link(self, change: _Change, reader: int, changes: Mapping[int, _Change]) -> bool:
         """Draw an arrow if the reader is in a later round than the change; say if it is in one."""
         start, end = self._whole.box_of[change.node], self._whole.box_of[reader]
         loop = self._loop_between(change.node, reader)
@@ -131,17 +142,32 @@ class _Rounds:
             return False
         if start is not end:
             self._loops[loop] = None
-            self._draw(start, end, change.code)
+            leaves = sorted(leaf for leaf, other in changes.items() if other is change)
+            self._draw(start, end, change.code, self._effect(change, leaves))
         return True
 
-    def _draw(self, start: Box, end: Box, code: str) -> None:
+    def _effect(self, change: _Change, leaves: Sequence[int]) -> str:
+        """Say which leaves a statement changes, if it does not name them itself."""
+        nodes = self._recording["nodes"]
+        boxes = {box.id: box for box in (self._whole.box_of[leaf] for leaf in leaves)}
+        names = [box.title or str(nodes[box.nodes[0]]["name"] or "") for box in boxes.values()]
+        if any(re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", change.code) for name in names):
+            return ""
+        own = listed(names) if len(names) <= NAMED and all(names) else f"{len(leaves)} parameters"
+        if change.is_pass:
+            is_named = len(names) <= NAMED and all(map(str.isidentifier, names))
+            return f"adds to {listed(f'{n}.grad' for n in names)}" if is_named else "adds to .grad"
+        return f"changes {own}"
+
+    def _draw(self, start: Box, end: Box, code: str, effect: str = "") -> None:
         edge = self._between.get((start.id, end.id))
         if edge is not None:
             if code not in edge.code:
                 edge.code = _short(f"{edge.code.removesuffix(' …')}; {code}")
+                edge.effect = ""
             return
         edges = self._whole.edges
-        edge = Edge(str(len(edges)), start.id, end.id, "", ghost=True, code=_short(code))
+        edge = Edge(str(len(edges)), start.id, end.id, "", True, _short(code), effect)
         self._between[start.id, end.id] = edge
         edges.append(edge)
 

@@ -27,6 +27,7 @@ __all__ = [
     "full",
     "listed",
     "memory",
+    "on_arrow",
     "ordinal",
     "sentence",
     "spoken",
@@ -41,12 +42,12 @@ IN_A_BOX = 26  # characters a gradient may take in a box
 
 
 def sentence(text: str) -> str:
-    """End a sentence with a period, unless the point of a number already ends it.
+    """End a sentence with a period.
 
     Examples
     --------
-    >>> sentence("x.grad is 8."), sentence("x.grad is 8.5")
-    ('x.grad is 8.', 'x.grad is 8.5.')
+    >>> sentence("x.grad is 8.0"), sentence("it is done.")
+    ('x.grad is 8.0.', 'it is done.')
     """
     return text if text.endswith((".", "!", "?")) else text + "."
 
@@ -86,6 +87,11 @@ def box_value(value: Value) -> str:
     return short(value, IN_A_LINE) or shape_text(value["shape"])
 
 
+def on_arrow(value: Value) -> str:
+    """Return a value as it stands on an arrow; of a large one, that this is its shape."""
+    return short(value, IN_A_LINE) or f"shape {shape_text(value['shape'])}"
+
+
 def full(value: Value) -> str:
     """Return a value with all its elements, over several lines if need be; else its shape."""
     return short(value, IN_A_LINE) or (box_value(value) if "stats" in value else grid(value))
@@ -122,16 +128,16 @@ def capital(text: str) -> str:
 
 
 def equation(name: str, value: Value) -> str:
-    """Return ``w = 2.``, or ``w, a (2, 3) tensor``."""
+    """Return ``w = 2.0``, or ``w, a (2, 3) tensor``."""
     text = short(value)
     if text is None:
         return name if name == f"a {show(value)}" else f"{name}, {a_value(value)}"
-    return name if name == text else f"{name} = {text}"
+    return spoken(name) if name == text else f"{name} = {spoken(text)}"
 
 
 def a_value(value: Value) -> str:
     """Return ``3.5`` or ``a (2, 3) tensor``."""
-    return short(value) or f"a {show(value)}"
+    return spoken(short(value) or f"a {show(value)}")
 
 
 def the_value(value: Value, picture: str | None) -> Fields:

@@ -450,7 +450,7 @@ class Board:
         )
 
     def slots(self, name: str) -> list[str]:
-        """Return what stands in the slots of a node, "" where nothing has arrived yet."""
+        """Return what stands in the slots of a node, "?" where nothing has arrived yet."""
         node = self.root.locator("[data-node]", has_text=name).first
         return sorted(node.locator(".adk-slot text").all_text_contents())
 

@@ -37,7 +37,9 @@ def test_each_place_has_its_number_in_the_code_in_the_words_and_in_the_graph(
     seen.press("Last step")
 
     rows = seen.root.locator(".adk-line:has(.adk-place-number)")
-    shown = rows.evaluate_all("rows => rows.map(r => r.firstChild.innerText.split(/\\s+/))")
+    shown = rows.evaluate_all(
+        "rows => rows.map(r => [...r.firstChild.childNodes].map(n => n.textContent))"
+    )
     by_line = {int(row[-1]): [int(n) for n in row[:-1]] for row in shown}
     assert by_line == {
         line: [n for n, at in enumerate(lines, 1) if at == line] for line in sorted(set(lines))
@@ -48,9 +50,14 @@ def test_each_place_has_its_number_in_the_code_in_the_words_and_in_the_graph(
         assert f"line {line}" in places.nth(n).inner_text()
     marks = seen.root.locator(".adk-fault-mark text").all_text_contents()
     in_graph = build(recorded(STORIES[name][0])).frames[-1]["explanation"]["places"]
-    assert sorted(" ".join(marks).split()) == [
-        str(n) for n, place in enumerate(in_graph, 1) if place["node"] is not None
-    ]
+    at_boxes = [n for n, place in enumerate(in_graph, 1) if place["node"] is not None]
+    assert sorted(marks) == sorted(str(n) for n in {*at_boxes, len(in_graph)})
+    stop = seen.root.locator(".adk-stop-box")
+    inside, pane = stop.bounding_box(), seen.root.locator(".adk-graph").bounding_box()
+    assert stop.is_visible()
+    assert pane["x"] <= inside["x"] and pane["y"] <= inside["y"]
+    assert inside["x"] + inside["width"] <= pane["x"] + pane["width"]
+    assert inside["y"] + inside["height"] <= pane["y"] + pane["height"]
     assert "How to fix it" in seen.root.locator(".adk-explanation").inner_text()
 
 

@@ -143,13 +143,13 @@ def test_a_hook_that_goes_backward_itself_is_a_pass_inside_of_the_pass(
     told = captions(rec)
     starts = [c for c in told if c.startswith("Backward ")]
     assert starts == [
-        "Backward starts at (y * 3).sum() with gradient 1.",
-        "Backward starts at extra with gradient [1.].",
-        "Backward is done: w.grad is [3.].",
-        "Backward is done: w.grad is [3.] and v.grad is [6.].",
+        "Backward starts at (y * 3).sum() with gradient 1.0.",
+        "Backward starts at extra with gradient [1.0].",
+        "Backward is done: w.grad is [3.0].",
+        "Backward is done: w.grad is [3.0] and v.grad is [6.0].",
     ]
     assert "if tests g.sum() > 0: it is True, so the body runs." in told
-    assert any(c.startswith("scale = [1.] is data: you made it.") for c in told)
+    assert any(c.startswith("scale = [1.0] is data: you made it.") for c in told)
 
 
 FUNCTION = """
@@ -212,7 +212,7 @@ def test_what_unpack_is_given_is_no_gradient() -> None:
     source += "with torch.autograd.graph.saved_tensors_hooks(lambda t: t / 2, unpack):\n"
     rec, _ = recorded(source + "    y = w * w\ny.backward()", require_torch())
 
-    told = [step for step in captions(rec) if step.startswith("t1 = [1.] is data")]
+    told = [step for step in captions(rec) if step.startswith("t1 = [1.0] is data")]
     assert told and "a tensor that your pack hook returned" in told[0]
     assert not any("gradient in this backward pass" in step for step in captions(rec))
 
@@ -229,7 +229,7 @@ def test_arithmetic_that_is_not_so_is_not_told(before: str, after: str, library:
     rec, _ = recorded(f"{LEAVES}{before}\n{after}\ny.backward()", library)
 
     rules = [step for step in captions(rec) if step.startswith("The rule of multiply")]
-    words = "gives [10.]. It reads other numbers than were there in the forward pass."
+    words = "gives [10.0]. It reads other numbers than were there in the forward pass."
     assert len(rules) == 2 and all(words in step for step in rules)
 
 

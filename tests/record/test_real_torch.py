@@ -38,7 +38,7 @@ def test_what_clips_gradients_changes_them(library: Any) -> None:
     captions = [f["caption"] for f in build(rec).frames]
 
     assert not any("could not see" in c for c in captions)
-    assert any(c.startswith("w.grad = [3., 3.] is read: the gradient of w") for c in captions)
+    assert any(c.startswith("w.grad = [3.0, 3.0] is read: the gradient of w") for c in captions)
     changed = next(
         c for c in captions if c.startswith(("w.grad, changed by", "mul_ changes w.grad"))
     )
@@ -66,8 +66,8 @@ def test_a_view_after_a_change_is_called_by_the_learners_own_slice(
     rec = recorded(V + f"out = x * 1\nv = out[1:]\n{change}\nz = (v * 2).sum()", library)
     captions = [f["caption"] for f in build(rec).frames]
 
-    assert any(c.startswith("v2 = out2[1:]: view again makes [20.]") for c in captions)
-    assert any(c.startswith("v2 * 2: multiply makes [40.]") for c in captions)
+    assert any(c.startswith("v2 = out2[1:]: view again makes [20.0]") for c in captions)
+    assert any(c.startswith("v2 * 2: multiply makes [40.0]") for c in captions)
     assert not any(
         "made before the recording" in c or "position" in c.split(":")[0] for c in captions
     )
@@ -145,7 +145,7 @@ def test_the_same_line_in_the_next_round_does_not_change_how_it_is_told(library:
 
     assert "tot1 = tot + x * j: add makes" in captions
     assert "tot2 = tot1 + x * j: add makes" in captions
-    assert captions.count("x.grad, changed by x.grad.zero_(): zero makes [0., 0.]") == 2
+    assert captions.count("x.grad, changed by x.grad.zero_(): zero makes [0.0, 0.0]") == 2
 
 
 def test_only_a_number_is_told_as_a_saved_number() -> None:
@@ -166,9 +166,9 @@ def test_what_is_too_large_to_be_shown_is_told_by_its_name(library: Any) -> None
     )
     told = [f["caption"] for f in build(rec).frames if f["caption"].startswith("The rule of where")]
 
-    ones = "[[1., 1., 1.], [1., 1., 1.]]"
+    ones = "[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]"
     assert (
-        f"for a gives {ones} \N{MULTIPLICATION SIGN} (a > 2) = [[0., 0., 0.], [0., 0., 0.]]."
+        f"for a gives {ones} \N{MULTIPLICATION SIGN} (a > 2) = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]."
         in told[0]
     )
     assert f"for -a gives {ones} \N{MULTIPLICATION SIGN} ~(a > 2) = {ones}." in told[1]
@@ -215,7 +215,7 @@ def test_a_number_that_a_node_of_the_backward_pass_saves_is_told() -> None:
 
     node = next(n for n in rec.nodes if n["grad_fn"] == "MulBackward1")
     assert [(s["name"], s["bytes"]) for s in node["saved"]] == [("y", 0)]
-    told = [f["caption"] for f in build(rec).frames if "saves the number 2. " in f["caption"]]
+    told = [f["caption"] for f in build(rec).frames if "saves the number 2.0 " in f["caption"]]
     assert len(told) == 1
 
 

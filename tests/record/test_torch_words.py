@@ -69,7 +69,7 @@ def test_a_result_that_is_saved_is_called_so(call: str) -> None:
         ("y.mul_(2)", "the number 2 (the rule for x1 reads it)"),
         (
             "y *= w",
-            "w = [1., 1.] (the rule for x1 reads it) and the view as it was (the rule for w",
+            "w = [1.0, 1.0] (the rule for x1 reads it) and the view as it was (the rule for w",
         ),
         ("y.exp_()", "its own result (the rule for x1 reads it)"),
         ("y.sin_()", "the view as it was (the rule for x1 reads it)"),
@@ -191,8 +191,8 @@ with torch.no_grad():
 def test_a_change_through_a_view_is_told_of_what_it_looks_into(library: Any, change: str) -> None:
     text = recorded(VIEWED.format(change=change), library).to_text()
 
-    assert "changes x in place: [1., 2.] becomes [7., 14.]" in text
-    assert "gives [1., 1.] × [7., 14.] = [7., 14.]" in text
+    assert "changes x in place: [1.0, 2.0] becomes [7.0, 14.0]" in text
+    assert "gives [1.0, 1.0] × [7.0, 14.0] = [7.0, 14.0]" in text
 
 
 @LIBRARIES
@@ -200,14 +200,14 @@ def test_data_is_told_with_the_optimizers_step_on_the_leaf_whose_it_is(library: 
     start = "w = torch.tensor([1.], requires_grad=True)\nd = w.detach()\n(w * 2).sum().backward()\n"
     text = recorded(start + "torch.optim.SGD([w], lr=.25).step()", library).to_text()
 
-    assert "changes d in place: [1.] becomes [0.5]" in text  # 1 - 0.25 * 2
+    assert "changes d in place: [1.0] becomes [0.5]" in text  # 1 - 0.25 * 2
 
 
 @LIBRARIES
 def test_a_result_that_is_cut_off_in_place_is_told_so(library: Any) -> None:
     text = recorded(V + "y = x * x\ny.detach_()\nz = y * x\n", library).to_text()
 
-    assert "y2 = y1.detach_(): detach makes [1., 4.]. This cuts y1 off from what made it" in text
+    assert "y2 = y1.detach_(): detach makes [1.0, 4.0]. This cuts y1 off from what made it" in text
     assert "data" not in text
 
 

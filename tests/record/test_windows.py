@@ -54,7 +54,7 @@ def test_up_to_three_windows_are_named_and_more_are_counted(library: Any) -> Non
     few = captions(recorded(f"{start}b.mul_(2)", library))
     more = captions(recorded(f"{start}c, d, e = a[:], a[:], a[:]\nb.mul_(2)", library))
 
-    assert "mul_ changes x and a in place: [1., 2.] becomes [2., 4.]." in few
+    assert "mul_ changes x and a in place: [1.0, 2.0] becomes [2.0, 4.0]." in few
     told = "mul_ changes x and 4 other tensors that share its storage in place"
     assert any(caption.startswith(told) for caption in more)
 
@@ -65,8 +65,8 @@ def test_windows_that_are_gone_are_told_of_no_more(library: Any) -> None:
 
     told = [caption for caption in captions(rec) if " in place: " in caption]
     assert told == [
-        "mul_ changes x and a in place: [1., 2.] becomes [2., 4.].",
-        "mul_ changes x in place: [2., 4.] becomes [6., 12.].",
+        "mul_ changes x and a in place: [1.0, 2.0] becomes [2.0, 4.0].",
+        "mul_ changes x in place: [2.0, 4.0] becomes [6.0, 12.0].",
     ]
 
 
@@ -76,5 +76,5 @@ def test_what_an_op_read_of_a_window_is_what_was_there_then(library: Any) -> Non
 
     told = captions(recorded(source, library))
 
-    assert any(caption.startswith("y = a + b: add makes [2., 4.]") for caption in told)
-    assert any(caption.startswith("z = a + b: add makes [4., 8.]") for caption in told)
+    assert any(caption.startswith("y = a + b: add makes [2.0, 4.0]") for caption in told)
+    assert any(caption.startswith("z = a + b: add makes [4.0, 8.0]") for caption in told)

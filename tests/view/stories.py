@@ -52,6 +52,10 @@ STORIES = {
                 "x = torch.tensor([1.], requires_grad=True)\ny = x * 2\ny.backward()"),
     "no slope": (X + "hit = (x > 1).float()\nhit.backward()", [2, 3],
                  X + "hit = torch.sigmoid(x - 1)\nhit.backward()"),
+    "unused leaf updated": (X + "b = torch.tensor(1., requires_grad=True)\ny = x * 3\n"
+                            "y.backward()\nb.data -= 0.1 * b.grad", [2, 4, 5],
+                            X + "b = torch.tensor(1., requires_grad=True)\ny = x * 3 * b\n"
+                            "y.backward()\nb.data -= 0.1 * b.grad"),
     "leaf in place": (X + "x -= .1", [1, 2], X + "with torch.no_grad():\n    x -= .1"),
     "view of a leaf": (V + "first = v[0]\nfirst.mul_(2)", [1, 2, 3],
                        V + "first = v[0]\nwith torch.no_grad():\n    first.mul_(2)"),

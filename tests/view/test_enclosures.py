@@ -52,7 +52,10 @@ PROGRAMS = {"loop": LOOP, "calls": CALLS, "blocks": BLOCKS, "by hand": BY_HAND}
 
 
 def picture_of(source):
-    return build(run("", ak, source).recording)
+    picture = build(run("", ak, source).recording)
+    while folds := [box.key for box in picture.outline.boxes if box.key]:
+        picture = picture.opened(folds[0])
+    return picture
 
 
 def framed(picture):

@@ -75,3 +75,16 @@ def test_a_small_graph_has_pictures_of_matrices_only_where_it_fits_with_them():
     assert any(text["cells"] for text in short.texts)
     assert short.layout.height <= HEIGHT
     assert not any(text["cells"] or text["maps"] for text in long.texts)
+
+
+@pytest.mark.parametrize("hidden", [1, 2])
+def test_a_small_network_opens_as_its_layers_where_its_operations_do_not_fit(hidden: int) -> None:
+    layers = "".join("torch.nn.Linear(3, 3), torch.nn.Tanh(), " for _ in range(hidden))
+    source = f"net = torch.nn.Sequential({layers}torch.nn.Linear(3, 2))\nX = torch.ones(5, 3)\n"
+    source += "t = torch.zeros(5, dtype=torch.int64)\n"
+    source += "loss = torch.nn.functional.cross_entropy(net(X), t)\nloss.backward()"
+    picture = run("", ak, source).picture
+
+    assert picture.layout.width <= WIDTH and picture.layout.height <= HEIGHT
+    titles = [box.title for box in picture.outline.boxes if box.kind == "fold"]
+    assert titles == (["net.0", "net.2"] if hidden == 1 else ["net"])

@@ -30,27 +30,27 @@ def captions(recording, kind=None):
 
 def test_forward_tells_each_leaf_and_op_with_name_number_and_what_is_remembered():
     assert captions(recordings.line()) == [
-        "x = 2. is a leaf: you made it, and it requires a gradient.",
-        "2 * x: multiply makes 4. and saves the number 2 (the rule for x reads it) "
+        "x = 2.0 is a leaf: you made it, and it requires a gradient.",
+        "2 * x: multiply makes 4.0 and saves the number 2 (the rule for x reads it) "
         "for the backward pass.",
-        "y = 2 * x + 3: add makes 7., and saves nothing: the rules read only the gradient.",
+        "y = 2 * x + 3: add makes 7.0, and saves nothing: the rules read only the gradient.",
     ]
 
 
 def test_the_classic_example_is_told_back_to_a_gradient_of_8():
     assert captions(recordings.classic())[5:] == [
-        "Backward starts at z with gradient 1.",
-        "The rule of subtract for 4 * (2 * x + 3) passes the gradient on as it is: 1.",
-        "Next comes 4 * (2 * x + 3): its gradient is complete, 1.",
-        "The rule of multiply for 2 * x + 3 gives 1. \N{MULTIPLICATION SIGN} 4 = 4. "
+        "Backward starts at z with gradient 1.0.",
+        "The rule of subtract for 4 * (2 * x + 3) passes the gradient on as it is: 1.0.",
+        "Next comes 4 * (2 * x + 3): its gradient is complete, 1.0.",
+        "The rule of multiply for 2 * x + 3 gives 1.0 \N{MULTIPLICATION SIGN} 4 = 4.0. "
         "Multiply no longer keeps the number 4.",
-        "Next comes 2 * x + 3: its gradient is complete, 4.",
-        "The rule of add for 2 * x passes the gradient on as it is: 4.",
-        "Next comes 2 * x: its gradient is complete, 4.",
-        "The rule of multiply for x gives 4. \N{MULTIPLICATION SIGN} 2 = 8. "
+        "Next comes 2 * x + 3: its gradient is complete, 4.0.",
+        "The rule of add for 2 * x passes the gradient on as it is: 4.0.",
+        "Next comes 2 * x: its gradient is complete, 4.0.",
+        "The rule of multiply for x gives 4.0 \N{MULTIPLICATION SIGN} 2 = 8.0. "
         "Multiply no longer keeps the number 2.",
-        "x.grad: nothing before, now 8.",
-        "Backward is done: x.grad is 8.",
+        "x.grad: nothing before, now 8.0.",
+        "Backward is done: x.grad is 8.0.",
     ]
 
 
@@ -62,8 +62,8 @@ def test_what_two_rules_read_is_said_for_each():
     caption = captions(recordings.loop())[6]
 
     assert caption == (
-        "Iteration 2. h1 * w: multiply makes 0. and saves h1 = 0. (the rule for w reads it) "
-        "and w = 2. (the rule for h1 reads it) for the backward pass."
+        "Iteration 2. h1 * w: multiply makes 0.0 and saves h1 = 0.0 (the rule for w reads it) "
+        "and w = 2.0 (the rule for h1 reads it) for the backward pass."
     )
 
 
@@ -81,9 +81,10 @@ def test_each_round_of_a_loop_is_announced_once():
 
 def test_the_two_contributions_of_a_square_add_up_in_a_step_of_their_own():
     assert captions(recordings.square())[3:6] == [
-        "The rule of multiply for x, its first input, gives 1. \N{MULTIPLICATION SIGN} 3. = 3.",
-        "The rule of multiply for x, its second input, gives 1. \N{MULTIPLICATION SIGN} 3. = 3.",
-        "x is used more than once, so its gradients add up: 3. + 3. = 6. "
+        "The rule of multiply for x, its first input, gives 1.0 \N{MULTIPLICATION SIGN} 3.0 = 3.0.",
+        "The rule of multiply for x, its second input, "
+        "gives 1.0 \N{MULTIPLICATION SIGN} 3.0 = 3.0.",
+        "x is used more than once, so its gradients add up: 3.0 + 3.0 = 6.0. "
         "Multiply no longer keeps x.",
     ]
 
@@ -100,14 +101,14 @@ def test_a_negative_contribution_is_added_in_parentheses():
     tape.backward(tape.op("sub", x, x))
 
     assert captions(tape.data, "add") == [
-        "x is used more than once, so its gradients add up: 1. + (-1.) = 0."
+        "x is used more than once, so its gradients add up: 1.0 + (-1.0) = 0.0."
     ]
 
 
 def test_a_second_backward_adds_to_the_gradient_that_is_there():
     assert captions(recordings.square(passes=2), "accumulate") == [
-        "x.grad: nothing before, now 6.",
-        "x.grad holds 6. from before, and gradients add up: 6. + 6. = 12.",
+        "x.grad: nothing before, now 6.0.",
+        "x.grad holds 6.0 from before, and gradients add up: 6.0 + 6.0 = 12.0.",
     ]
 
 
@@ -140,7 +141,7 @@ def test_a_second_backward_clears_what_the_first_left_in_the_boxes():
 def test_undoing_a_broadcast_is_a_step_of_its_own_that_names_shapes_and_dimension():
     assert captions(recordings.broadcast(), "unbroadcast") == [
         "w (3,) was used for each of the 2 rows of (2, 3), so its gradients add up: "
-        "the sum over dimension 0 is [5., 7., 9.]. Multiply no longer keeps x."
+        "the sum over dimension 0 is [5.0, 7.0, 9.0]. Multiply no longer keeps x."
     ]
 
 
@@ -196,7 +197,7 @@ def test_a_node_with_several_uses_says_that_all_of_them_have_arrived():
     a = tape.op("tanh", tape.leaf("x", 0.0), name="a")
     tape.backward(tape.op("mul", a, a))
 
-    assert "Next comes a: its gradient is complete with both contributions, 0." in captions(
+    assert "Next comes a: its gradient is complete with both contributions, 0.0." in captions(
         tape.data, "visit"
     )
 
@@ -211,8 +212,8 @@ def test_where_backward_starts_is_not_told_twice():
 
 def test_under_no_grad_nothing_is_recorded_and_the_reason_is_given():
     assert captions(recordings.ghost())[2:] == [
-        "a = x * w: multiply makes 6. Nothing is recorded here: no_grad switches gradients off.",
-        "c = x * 2: multiply makes 6. Nothing is recorded here: no input requires a gradient.",
+        "a = x * w: multiply makes 6.0. Nothing is recorded here: no_grad switches gradients off.",
+        "c = x * 2: multiply makes 6.0. Nothing is recorded here: no input requires a gradient.",
     ]
 
 
@@ -254,7 +255,7 @@ def test_an_error_is_the_last_step_and_says_its_first_line_and_the_kits_hint():
 def test_a_change_in_place_changes_the_value_in_the_box():
     step = next(f for f in told(recordings.in_place()) if f["kind"] == "modified")
 
-    assert step["caption"] == "-= changes w in place: 2. becomes 1.5."
+    assert step["caption"] == "-= changes w in place: 2.0 becomes 1.5."
     assert step["set"]["0"] == {"value": "1.5", "tensor": "1.5"}
 
 
@@ -267,14 +268,14 @@ def test_a_change_is_one_of_digits_that_are_not_shown_only_if_the_numbers_look_a
     large, small = [f["caption"] for f in build(recording).frames if f["kind"] == "modified"]
 
     assert large == "sub_ changes w in place."
-    assert small == "sub_ changes v in place, in digits of [1., 2.] that are not shown."
+    assert small == "sub_ changes v in place, in digits of [1.0, 2.0] that are not shown."
 
 
 def test_rules_read_the_value_an_input_had_when_the_op_ran():
     given = captions(recordings.in_place(), "contribution")
 
-    assert "gives 1. \N{MULTIPLICATION SIGN} 3 = 3. Multiply" in given[0]
-    assert given[1].endswith("gives 1. \N{MULTIPLICATION SIGN} 1.5 = 1.5.")
+    assert "gives 1.0 \N{MULTIPLICATION SIGN} 3 = 3.0. Multiply" in given[0]
+    assert given[1].endswith("gives 1.0 \N{MULTIPLICATION SIGN} 1.5 = 1.5.")
 
 
 def test_a_hook_that_changes_a_gradient_is_told():
@@ -282,7 +283,7 @@ def test_a_hook_that_changes_a_gradient_is_told():
     visit = next(e for e in recording["events"] if e["kind"] == "visit" and e["node"] == 2)
     visit["g"] = {"shape": [], "dtype": "float32", "data": [40.0]}
 
-    assert "A hook changes the gradient of 2 * x + 3: 4. becomes 40." in captions(recording)
+    assert "A hook changes the gradient of 2 * x + 3: 4.0 becomes 40.0." in captions(recording)
 
 
 def test_a_node_that_was_made_before_the_recording_began_is_told_as_such():
@@ -347,7 +348,7 @@ def test_a_fold_is_one_step_forward_and_one_step_back():
         "Iterations 2 to 499 of for i in range(500): 1,494 ops, drawn as one box. "
         "The last op makes h499 = -0.995.",
         "Backward runs through iterations 2 to 499 of for i in range(500): 1,494 ops, newest "
-        "first. Gradients so far: b 0.01027, w -0.01022, h1 0. What it saved is no longer kept.",
+        "first. Gradients so far: b 0.01027, w -0.01022, h1 0.0. What it saved is no longer kept.",
     ]
 
 
@@ -383,7 +384,7 @@ def test_a_tensor_that_came_from_nowhere_is_not_said_to_be_the_learners():
     tape.leaf(None, 2.0, wants=False)
 
     assert captions(tape.data) == [
-        "2. is data, made where the recording could not see it. It requires no gradient, "
+        "2.0 is data, made where the recording could not see it. It requires no gradient, "
         "so none flows into it."
     ]
 
@@ -468,7 +469,7 @@ def test_a_name_that_stands_for_another_is_said_once_in_a_call():
     steps = of_code("f")
 
     assert [c.count("x is a") for c in steps if "x is a" in c] == [1]
-    assert "Backward starts at x2 with gradient 1. Here, r is x2." in steps
+    assert "Backward starts at x2 with gradient 1.0. Here, r is x2." in steps
 
 
 def test_a_condition_that_is_false_says_which_branch_runs():

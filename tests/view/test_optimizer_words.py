@@ -34,14 +34,14 @@ for k in range({rounds}):
 
 def test_a_step_down_the_slope_is_told_with_its_rule_and_its_numbers():
     assert steps("SGD([w], lr=0.1)") == [
-        "SGD.step sets w to w - lr × w.grad = 1. - 0.1 × 4. = 0.6."  # 1 - 0.1 * 4
+        "SGD.step sets w to w - lr × w.grad = 1.0 - 0.1 × 4.0 = 0.6."  # 1 - 0.1 * 4
     ]
 
 
 def test_of_a_large_parameter_the_shape_and_the_first_element_are_told():
     assert steps("SGD([w], lr=0.5)", w="torch.ones(3, 5)") == [
         "SGD.step sets w to w - lr × w.grad, with lr = 0.5: a (3, 5) tensor. "
-        "Its first element: 1. - 0.5 × 4. = -1."
+        "Its first element: 1.0 - 0.5 × 4.0 = -1.0."
     ]
 
 
@@ -49,8 +49,8 @@ def test_the_learning_rate_that_is_told_is_that_of_the_step():
     halved = "SGD([w], lr=0.1); schedule = torch.optim.lr_scheduler.StepLR(opt, 1, 0.5)"
     first, second = steps(halved, rounds=2, last="schedule.step()")
 
-    assert "= 1. - 0.1 × 4. = 0.6." in first
-    assert "= 0.6 - 0.05 × 4. = 0.4." in second
+    assert "= 1.0 - 0.1 × 4.0 = 0.6." in first
+    assert "= 0.6 - 0.05 × 4.0 = 0.4." in second
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_formula_of_an_optimizer_gives_what_its_step_has_made(optimizer, for
 def test_an_optimizer_without_a_formula_here_is_told_with_its_learning_rate():
     (caption,) = steps("Adadelta([w], lr=0.5)")
 
-    assert caption.startswith("Adadelta.step changes w with lr = 0.5: 1. becomes ")
+    assert caption.startswith("Adadelta.step changes w with lr = 0.5: 1.0 becomes ")
 
 
 def test_a_gradient_with_decay_keeps_its_parentheses_where_it_is_squared():
@@ -136,4 +136,4 @@ def test_adam_with_a_decay_of_its_own_is_told_as_adamw():
     (caption,) = steps("Adam([w], lr=0.1, weight_decay=0.5, decoupled_weight_decay=True)")
 
     assert "sets w to (1 - lr × weight_decay) × w - lr × m / (sqrt(v) + eps)" in caption
-    assert caption.endswith("1. becomes 0.85.")  # 1 - 0.1 * 0.5 - 0.1 * 4 / 4
+    assert caption.endswith("1.0 becomes 0.85.")  # 1 - 0.1 * 0.5 - 0.1 * 4 / 4

@@ -28,18 +28,18 @@ def test_a_gradient_of_torch_func_is_of_the_result_of_the_function() -> None:
         "x2 * x2",
         "(x2 * x2).sum()",
     ]
-    assert steps[1].startswith("x2 = [1., 2.] is a leaf: x1, without a history")
-    assert steps[4] == "Backward starts at (x2 * x2).sum() with gradient 1."
-    assert steps[-1] == "Backward is done: the gradient of x2 is y = [2., 4.]."
+    assert steps[1].startswith("x2 = [1.0, 2.0] is a leaf: x1, without a history")
+    assert steps[4] == "Backward starts at (x2 * x2).sum() with gradient 1.0."
+    assert steps[-1] == "Backward is done: the gradient of x2 is y = [2.0, 4.0]."
 
 
 def test_what_vmap_takes_from_its_argument_is_called_by_its_index() -> None:
     source = "w = torch.tensor([[1.0, 2.0], [3.0, 4.0]])\nz = torch.func.vmap(f)(w)"
     steps = captions(F + source, "kit")
 
-    assert steps[1].startswith("Inside torch.func.vmap(f), w[0]: pick makes [1., 2.].")
-    assert steps[2].startswith("Call 1 of f. w[0] * w[0]: multiply makes [1., 4.].")
-    assert steps[-1].startswith("z = torch.func.vmap(f)(w): stack makes [5., 25.].")
+    assert steps[1].startswith("Inside torch.func.vmap(f), w[0]: pick makes [1.0, 2.0].")
+    assert steps[2].startswith("Call 1 of f. w[0] * w[0]: multiply makes [1.0, 4.0].")
+    assert steps[-1].startswith("z = torch.func.vmap(f)(w): stack makes [5.0, 25.0].")
 
 
 @pytest.mark.parametrize(
@@ -49,8 +49,8 @@ def test_rows_of_a_jacobian_are_not_called_by_its_name(call: str) -> None:
     steps = captions("def f(x):\n    return x * x\n" + X + f"J = {call}", "kit")
 
     assert [step for step in steps if re.search(r"\bJ\d?\b", step)] == [steps[-1]]
-    assert steps[-1].startswith(f"J = {call}: reshape makes [[2., 0.], [0., 4.]].")
-    assert "Backward is done: the gradient of x2 is [2., 0.]." in steps
+    assert steps[-1].startswith(f"J = {call}: reshape makes [[2.0, 0.0], [0.0, 4.0]].")
+    assert "Backward is done: the gradient of x2 is [2.0, 0.0]." in steps
 
 
 def test_a_leaf_whose_gradient_was_returned_has_lost_none() -> None:
@@ -72,7 +72,7 @@ def test_a_pass_that_records_may_go_on_after_the_last_op_of_its_fold(
     folded = build(program.recording, fold=[scope])
 
     # d/dx of 36 x^3, the derivative of the square of 3 x^2
-    assert folded.frames[-1]["caption"] == "Backward is done: x.grad is [108., 432.]."
+    assert folded.frames[-1]["caption"] == "Backward is done: x.grad is [108.0, 432.0]."
 
 
 def test_a_shortened_name_closes_no_parenthesis_that_it_has_not_opened() -> None:
@@ -109,10 +109,10 @@ def test_the_number_of_a_name_that_ends_in_a_digit_stands_apart(library: str) ->
     source = X2 + "x2 = x1 * 2\nx2 = x2 * x1\nx2.backward()"
     steps = captions(source, library)
 
-    assert steps[1].startswith("x2_1 = x1 * 2: multiply makes 2.")
+    assert steps[1].startswith("x2_1 = x1 * 2: multiply makes 2.0")
     assert "x2_1 is the first of 2 results the code calls x2." in steps[1]
-    assert steps[2].startswith("x2_2 = x2_1 * x1: multiply makes 2.")
-    assert steps[3] == "Backward starts at x2_2 with gradient 1."  # no need to say: x2 is x2_2
+    assert steps[2].startswith("x2_2 = x2_1 * x1: multiply makes 2.0")
+    assert steps[3] == "Backward starts at x2_2 with gradient 1.0."  # no need to say: x2 is x2_2
 
 
 @BOTH
@@ -134,8 +134,8 @@ Y = "x = torch.ones(3, requires_grad=True)\ny = x * 2\n"
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        ("y[1] = 5.0", "y[1] = 5. changes y in place: [2., 2., 2.] becomes [2., 5., 2.]."),
-        ("y.mul_(2)", "mul_ changes y in place: [2., 2., 2.] becomes [4., 4., 4.]."),
+        ("y[1] = 5.0", "y[1] = 5. changes y in place: [2.0, 2.0, 2.0] becomes [2.0, 5.0, 2.0]."),
+        ("y.mul_(2)", "mul_ changes y in place: [2.0, 2.0, 2.0] becomes [4.0, 4.0, 4.0]."),
     ],
 )
 def test_a_result_that_is_changed_under_no_grad_is_one_with_its_views(
@@ -144,19 +144,19 @@ def test_a_result_that_is_changed_under_no_grad_is_one_with_its_views(
     source = Y + f"v = y[0]\nwith torch.no_grad():\n    {change}\nz = v * 2\nz.backward()"
     steps = captions(source, library)
 
-    assert steps[1].startswith("y = x * 2: multiply makes [2., 2., 2.] and saves")
+    assert steps[1].startswith("y = x * 2: multiply makes [2.0, 2.0, 2.0] and saves")
     assert told in steps
     assert any(step.startswith("v2 = y[0]: view again makes ") for step in steps)
     assert not any("__" in step for step in steps)
     # d/dx of 2 * (2 x)[0]: what was written over under no_grad has no part in it
-    assert steps[-1] == "Backward is done: x.grad is [4., 0., 0.]."
+    assert steps[-1] == "Backward is done: x.grad is [4.0, 0.0, 0.0]."
 
 
 @BOTH
 def test_a_change_under_no_grad_is_told_of_the_views_by_the_statement(library: str) -> None:
     source = Y + "v = y[1]\nwith torch.no_grad():\n    y[1] = 5.0\nz = v * 2"
 
-    assert "y[1] = 5. changes v1 in place: 2. becomes 5." in captions(source, library)
+    assert "y[1] = 5. changes v1 in place: 2.0 becomes 5.0." in captions(source, library)
 
 
 @BOTH
@@ -176,9 +176,9 @@ def test_an_item_of_a_view_may_be_changed_under_no_grad(statement: str, library:
     source = "w = torch.ones(2, 3, requires_grad=True)\nwith torch.no_grad():\n"
     steps = captions(f"{source}    {statement}\n(w * 2).sum().backward()", library)
 
-    changed = "-= changes w in place: [[1., 1., 1.], [1., 1., 1.]] becomes [[1., 0.5, 1.], "
-    assert f"{changed}[1., 0.5, 1.]]." in steps
-    assert steps[-1] == "Backward is done: w.grad is [[2., 2., 2.], [2., 2., 2.]]."
+    changed = "-= changes w in place: [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]] becomes [[1.0, 0.5, 1.0], "
+    assert f"{changed}[1.0, 0.5, 1.0]]." in steps
+    assert steps[-1] == "Backward is done: w.grad is [[2.0, 2.0, 2.0], [2.0, 2.0, 2.0]]."
 
 
 @BOTH
@@ -213,10 +213,10 @@ def test_the_end_of_an_operator_on_an_item_of_a_leaf_changes_nothing_again(libra
     steps = captions(source, library)
 
     assert [step for step in steps if "changes w in place" in step] == [
-        "-= changes w in place: [1., 1.] becomes [0.5, 1.]."
+        "-= changes w in place: [1.0, 1.0] becomes [0.5, 1.0]."
     ]
-    assert steps[-1].startswith("End of w[0] -= 0.5: assign makes [0.5, 1.].")
-    assert steps[1].startswith("w[0]: pick makes 1.")
+    assert steps[-1].startswith("End of w[0] -= 0.5: assign makes [0.5, 1.0].")
+    assert steps[1].startswith("w[0]: pick makes 1.0.")
 
 
 # -- several results -------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_all_results_of_a_function_are_told_whichever_are_used(
 ) -> None:
     steps = captions(TWO + source, library)
 
-    assert steps[1].startswith(f"{results} = Two.apply(x): Two makes 2. and 3., 2 outputs")
+    assert steps[1].startswith(f"{results} = Two.apply(x): Two makes 2.0 and 3.0, 2 outputs")
 
 
 @BOTH
@@ -261,7 +261,7 @@ def test_calls_of_one_function_keep_their_places(library: str) -> None:
     assert steps[1].startswith("p, q = Two.apply(x)")
     assert steps[3].startswith("r, s = Two.apply(a)")
     # b = 3 x * 3 * 2 x = 18 x ** 2
-    assert steps[-1] == "Backward is done: x.grad is 36."
+    assert steps[-1] == "Backward is done: x.grad is 36.0."
 
 
 @BOTH
@@ -283,9 +283,12 @@ XG = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
     ("source", "told"),
     [
         ("y = (x\n     .exp()\n     .sum())", "y = x.exp().sum(): sum makes "),
-        ("def f(a, b):\n    return a * b\ny = f(x, x)", "y = x * x: multiply makes [1., 4., 9.]"),
+        (
+            "def f(a, b):\n    return a * b\ny = f(x, x)",
+            "y = x * x: multiply makes [1.0, 4.0, 9.0]",
+        ),
         ("a, *rest = x", "a, rest[0], rest[1] = unbind(x): "),
-        ("p = x\np.data -= 1", "p.data: x.data -= 1: subtract makes [0., 1., 2.]."),
+        ("p = x\np.data -= 1", "p.data: x.data -= 1: subtract makes [0.0, 1.0, 2.0]."),
     ],
     ids=["a chain", "one tensor twice", "the rest", ".data"],
 )

@@ -365,12 +365,12 @@ def _captions(source):
     [
         (
             "torch.relu(x)",
-            "the gradient of y where y > 0, 0 elsewhere: [1., 1.] × ([2., 0.] > 0) = ",
+            "the gradient of y where y > 0, 0 elsewhere: [1.0, 1.0] × ([2.0, 0.0] > 0) = ",
         ),
         ("x.mean()", "1/2 of the gradient of y for each of the 2 elements of x: [0.5, 0.5]."),
-        ("x.max()", "the gradient of y for the largest element, 0 for the others: [1., 0.]."),
-        ("x[0]", "the gradient of y at the place that was picked, 0 elsewhere: [1., 0.]."),
-        ("x.sum()", "the gradient of y for each of the 2 elements of x: [1., 1.]."),
+        ("x.max()", "the gradient of y for the largest element, 0 for the others: [1.0, 0.0]."),
+        ("x[0]", "the gradient of y at the place that was picked, 0 elsewhere: [1.0, 0.0]."),
+        ("x.sum()", "the gradient of y for each of the 2 elements of x: [1.0, 1.0]."),
     ],
 )
 def test_a_caption_says_what_the_rule_does_in_the_learners_names(code, words):
@@ -388,7 +388,7 @@ def test_elements_that_are_equally_large_share_the_gradient():
 def test_the_gradient_of_a_matrix_in_a_product_with_a_vector_is_an_outer_product():
     source = "W = torch.ones(2, 2, requires_grad=True)\nx = torch.tensor([1.0, 2.0])\n"
     captions = _captions(f"{source}y = W @ x\ny.sum().backward()\n")
-    words = "gives the outer product of the gradient of y and x: outer([1., 1.], [1., 2.]) = "
+    words = "gives the outer product of the gradient of y and x: outer([1.0, 1.0], [1.0, 2.0]) = "
     assert any(words in caption for caption in captions), captions
 
 
@@ -412,12 +412,12 @@ def test_a_sum_is_told_with_as_many_digits_as_it_takes_to_add_up():
 def test_a_bias_that_is_used_for_one_row_only_is_not_called_a_sum():
     source = "b = torch.ones(2, requires_grad=True)\ny = torch.ones(1, 2) + b\n"
     captions = _captions(source + "y.sum().backward()\n")
-    words = "b (2,) was used as (1, 2), so its gradient gets the shape (2,) back: [1., 1.]."
+    words = "b (2,) was used as (1, 2), so its gradient gets the shape (2,) back: [1.0, 1.0]."
     assert words in captions
 
 
 def test_a_change_in_place_by_an_operator_is_told_as_it_is_written():
     source = "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny += 1\ny *= x\n"
     captions = _captions(source)
-    assert captions[2].startswith("y2: y1 += 1: add makes [3., 3.]")
-    assert captions[3].startswith("y3: y2 *= x: multiply makes [3., 3.]")
+    assert captions[2].startswith("y2: y1 += 1: add makes [3.0, 3.0]")
+    assert captions[3].startswith("y3: y2 *= x: multiply makes [3.0, 3.0]")

@@ -155,8 +155,8 @@ def test_the_inspector_of_a_fold_tells_what_it_hides_and_keeps():
 def test_screen_readers_hear_name_op_and_value():
     nodes = build(recordings.ghost()).payload()["nodes"]
 
-    assert nodes["1"]["aria"] == "w, leaf, value 2."
-    assert nodes["2"]["aria"] == "a, multiply, value 6., not recorded"
+    assert nodes["1"]["aria"] == "w, leaf, value 2.0"
+    assert nodes["2"]["aria"] == "a, multiply, value 6.0, not recorded"
 
 
 def test_negative_steps_count_from_the_end():

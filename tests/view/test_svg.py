@@ -279,7 +279,7 @@ def test_old_viewers_without_variables_get_the_light_colours_written_out():
 def test_labels_of_arguments_do_not_run_into_each_other(code, count):
     torch.manual_seed(0)
     model, x, t = torch.nn.Linear(3, 2), torch.randn(4, 3), torch.randn(4, 2)
-    drawn = base_svg(build(run(code, model=model, x=x, t=t)))
+    drawn = base_svg(build(run(code, model=model, x=x, t=t), fold=False))
 
     label = r'class="adk-arg"[^>]* x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">(\w+)<'
     found = []

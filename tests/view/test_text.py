@@ -19,7 +19,7 @@ def test_a_step_is_told_with_its_source_underlined():
 
     assert text.endswith(
         "Step 9 of 15 (backward): The rule of multiply for 2 * x + 3 "
-        "gives 1. \N{MULTIPLICATION SIGN} 4 = 4. Multiply no longer keeps the number 4.\n"
+        "gives 1.0 \N{MULTIPLICATION SIGN} 4 = 4.0. Multiply no longer keeps the number 4.\n"
         "\n"
         "    z = 4 * (2 * x + 3) - 1\n"
         "        ^^^^^^^^^^^^^^^\n"

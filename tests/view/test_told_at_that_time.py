@@ -123,14 +123,16 @@ lin(x[:1]).backward()
 def test_a_detached_result_that_requires_a_gradient_at_once_is_a_leaf(library: str) -> None:
     steps = captions(X + "y = (x * 2).detach().requires_grad_()", library)
 
-    assert steps[-1].startswith("y = [2., 4., 6.] is a leaf: (x * 2).detach(), without a history")
+    assert steps[-1].startswith(
+        "y = [2.0, 4.0, 6.0] is a leaf: (x * 2).detach(), without a history"
+    )
 
 
 @BOTH
 def test_what_requires_a_gradient_later_is_data_first(library: str) -> None:
     steps = captions("w = torch.ones(2)\ny = w * 2\nw.requires_grad_()\nz = w * 3", library)
 
-    assert steps[0] == f"w = [1., 1.] is data: you made it. {NO_GRADIENT}"
+    assert steps[0] == f"w = [1.0, 1.0] is data: you made it. {NO_GRADIENT}"
     assert steps[2].startswith("w.requires_grad is set to True")
 
 
@@ -143,7 +145,7 @@ AB = "a = torch.tensor(2.0, requires_grad=True)\nb = torch.tensor(3.0, requires_
 def test_after_a_swap_each_step_says_what_the_code_calls_what(library: str) -> None:
     steps = captions(f"{AB}a, b = b, a\nc = a * a + b", library)
 
-    assert steps[2].startswith("b * b: multiply makes 9.")
+    assert steps[2].startswith("b * b: multiply makes 9.0")
     assert steps[2].endswith('Here, the code calls b "a" now.')
     assert steps[3].endswith('Here, the code calls a "b" now.')
 
@@ -166,7 +168,7 @@ def test_items_that_have_changed_places_are_told_so(library: str) -> None:
     source = "ws = [x[0] * 2, x[1] * 3]\nws[0], ws[1] = ws[1], ws[0]\ny = ws[0] * 10"
     steps = captions(X + source, library)
 
-    assert "ws[0] * 10: multiply makes 60." in steps[-1]
+    assert "ws[0] * 10: multiply makes 60.0" in steps[-1]
     assert steps[-1].endswith('Here, the code calls ws[1] "ws[0]" now.')
 
 
@@ -198,9 +200,9 @@ y.sum().backward()
 
     at = next(i for i, step in enumerate(steps) if "your pack hook returned" in step)
     assert steps[at].startswith("t = [1.3591, 3.6945, 0.5] is data: a tensor that your pack hook")
-    assert "t * 2: multiply makes [2.7183, 7.3891, 1.]" in steps[at + 1]
+    assert "t * 2: multiply makes [2.7183, 7.3891, 1.0]" in steps[at + 1]
     assert steps[at + 2].startswith(
-        "The rule of exp for x gives [1., 1., 1.] × [2.7183, 7.3891, 1.]"
+        "The rule of exp for x gives [1.0, 1.0, 1.0] × [2.7183, 7.3891, 1.0]"
     )
 
 
@@ -276,8 +278,8 @@ def test_a_clamp_with_one_bound_is_told_with_this_one(library: str) -> None:
     )
 
     rules = [step for step in steps if step.startswith("The rule of clamp for x")]
-    assert "([1., 2., 3.] >= 1.5) = [0., 1., 1.]" in rules[0]
-    assert "([1., 2., 3.] <= 2.5) = [1., 1., 0.]" in rules[1]
+    assert "([1.0, 2.0, 3.0] >= 1.5) = [0.0, 1.0, 1.0]" in rules[0]
+    assert "([1.0, 2.0, 3.0] <= 2.5) = [1.0, 1.0, 0.0]" in rules[1]
 
 
 @BOTH

@@ -33,7 +33,7 @@ def test_the_function_runs_there_and_back_and_the_lines_around_it_can_be_seen():
     texts = [source["text"].strip() for source in lab.recording.sources]
     assert texts[0] == "y = power(x=x, times=3)"
     assert texts[-1] == "y.backward()"
-    assert gradient(lab) == "Backward is done: x.grad is 32."  # 4 x^3
+    assert gradient(lab) == "Backward is done: x.grad is 32.0."  # 4 x^3
     assert lab.message == ""
 
 
@@ -44,7 +44,7 @@ def test_a_turned_argument_gives_another_run_at_the_same_step():
     lab.controls["x"].value = 1.0
 
     assert lab.stepper.step == 5
-    assert gradient(lab) == "Backward is done: x.grad is 4."
+    assert gradient(lab) == "Backward is done: x.grad is 4.0."
 
 
 def test_a_shorter_run_is_shown_at_its_end_and_whoever_stands_at_the_end_stays_there():
@@ -82,7 +82,7 @@ def test_a_function_that_goes_back_itself_is_not_sent_back_again_and_gradients_b
 
     assert sum(event["kind"] == "backward" for event in lab.recording.events) == 2
     assert (
-        gradient(lab) == "Backward is done: w.grad is 8."
+        gradient(lab) == "Backward is done: w.grad is 8.0."
     )  # 4 twice, and nothing of the first run
     assert w.grad is None
 
@@ -129,7 +129,7 @@ def test_an_endless_run_is_stopped_and_the_run_before_stays(monkeypatch):
 
     assert "it was still running after 0.2 seconds" in lab.message
     assert "The Stepper shows the run before." in lab.alert
-    assert gradient(lab) == "Backward is done: x.grad is 4."
+    assert gradient(lab) == "Backward is done: x.grad is 4.0."
 
 
 def test_no_tensor_at_all_is_told_and_leaves_no_page(tmp_path):

@@ -98,6 +98,9 @@ export function graphPane(payload, still, pick) {
   for (const slot of layer.querySelectorAll("[data-slot]")) {
     (edges[slot.dataset.slot] ??= { marks: [] }).slot = slot;
   }
+  const stop = layer.querySelector(".adk-stop-box"); // of the error that ends the run
+  const [x, y, w, h] = ["x", "y", "width", "height"].map((name) => Number(stop?.getAttribute(name)));
+  const stopRect = stop && { x, y, w, h };
   // The label of a box, and the caption, say what is in a picture.
   layer.querySelectorAll(".adk-map").forEach((map) => map.setAttribute("aria-hidden", "true"));
   const firstNode = layer.querySelector(".adk-part-name, .adk-arg, [data-chip], [data-node]"); // over all lines
@@ -151,7 +154,8 @@ export function graphPane(payload, still, pick) {
     }
     if (asFirst) look(firstView(graph, pane));
     else look(whole ? fitted(graph, full) : placed(view, graph, pane));
-    reveal(focused ?? active);
+    if (focused == null && atError) show(atError);
+    else reveal(focused ?? active);
   }
   function zoom(factor, point = { x: pane.w / 2, y: pane.h / 2 }, glide = true) {
     whole = asFirst = false;
@@ -255,6 +259,7 @@ export function graphPane(payload, still, pick) {
   const top = (ids) => ids.filter((id) => nodes[id]).sort((a, b) => nodes[a].rect.y - nodes[b].rect.y)[0];
 
   let active = null;
+  let atError = null; // what is to be in sight while the step shows why the run stopped
   let activeEdge = null;
   let idBefore = null;
   const STATES = [
@@ -300,7 +305,7 @@ export function graphPane(payload, still, pick) {
         const room = replace(map, fields?.map)?.getAttribute("width") ?? 0;
         map.setAttribute("transform", `translate(${-room / 2},${origin(map)[1]})`);
       }
-      if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "";
+      if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "?";
       const now = edges[id] === activeEdge;
       for (const [name, rect, text] of rows) {
         if (!text) continue;
@@ -330,6 +335,11 @@ export function graphPane(payload, still, pick) {
         for (const id of [idBefore, frame.edge]) if (id != null) this.carry(id, edges[id]?.fields);
         idBefore = frame.edge;
         if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
+      }
+      atError = null;
+      if (frame.explanation && stopRect) {
+        const at = frame.explanation.places.map(({ node }) => nodes[node]?.rect).filter(Boolean);
+        return show((atError = [stopRect, ...at.reverse()]));
       }
       if (!nodes[id]) return;
       if (whole && !isReadable(view)) fit(); // the next step is to be read

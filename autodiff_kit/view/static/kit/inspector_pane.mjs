@@ -32,7 +32,6 @@ export function inspectorPane(payload, { unpin, visit, open }) {
       for (const [key, value] of Object.entries(fields)) if (value != null) (ever[id] ??= new Set()).add(key);
     }
   }
-  const hasBackward = payload.frames.some(({ phase }) => phase === "backward");
   let shown = null; // node whose rows are in place
   let cells = {}; // of those rows that change with the steps
   let changed; // the value, where it was changed in place
@@ -64,11 +63,6 @@ export function inspectorPane(payload, { unpin, visit, open }) {
     cells.what.textContent = unbroken(node.what);
     if (node.facts.some(([label]) => label === "value")) first.push(row("Value", "value"));
     if (ever[id]?.has("g") || ever[id]?.has("grad")) first.push(row("Gradient", "gradient"), row("Why?", "why"));
-    else if (hasBackward && node.facts.some(([label, text]) => label === "requires_grad" && text === "True")) {
-      const none = row("Gradient"); // of a leaf behind `detach`, for example
-      none.lastChild.textContent = "None: no gradient reaches it";
-      first.push(none);
-    }
     const others = node.facts
       .filter(([label]) => label !== "value")
       .map(([label, text]) => {

@@ -9,7 +9,7 @@ const AROUND = { w: 14 + 1, h: 8 + 1 }; // and what is to the right and below: p
 
 /** The learner's code; `light` marks sub-expressions in it and scrolls to them within its own pane. */
 export function sourcePane(payload, pick) {
-  const gutter = GUTTER[Number(payload.frames.some(({ explanation }) => explanation))];
+  let gutter = GUTTER[Number(payload.frames.some(({ explanation }) => explanation))];
   const body = scrolling("adk-source-body", "Source");
   const numbers = []; // source -> line -> element
   const spans = []; // source -> line -> [{start, element}]
@@ -97,13 +97,18 @@ export function sourcePane(payload, pick) {
     number(explanation) {
       for (const { where } of explanation?.places ?? []) if (where) add("adk-faulty", where);
       if (!explanation?.title) return; // a lone place has no number
+      let most = 1; // numbers beside one line
       explanation.places.forEach(({ where }, i) => {
         const line = where && numbers[where[0]]?.[where[1] - 1];
         if (!line) return;
-        const mark = line.querySelector("span") ?? make("span", { class: "adk-place-number" });
-        mark.textContent = `${mark.textContent} ${i + 1}`.trim();
-        line.prepend(mark);
+        const before = [...line.querySelectorAll("span")];
+        const mark = make("span", { class: "adk-place-number" }, String(i + 1));
+        if (before.length) before.at(-1).after(mark);
+        else line.prepend(mark);
+        most = Math.max(most, before.length + 1);
       });
+      body.style.setProperty("--adk-places", most);
+      gutter += 22 * (most - 1);
     },
     active: (where) => (light("adk-lit", where), scrollTo(where)),
     /** Strike out what did not run. */
