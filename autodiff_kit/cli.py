@@ -212,7 +212,7 @@ class Finding(NamedTuple):
         The thing looked at.
     state : str
         ``"ok"``, ``"optional"`` (not there, and a learner does not need it) or ``"problem"``.
-    found : str
+    detail : str
         What is there.
     fix : str
         What to do; empty when there is nothing to do.
@@ -220,7 +220,7 @@ class Finding(NamedTuple):
 
     what: str
     state: str
-    found: str
+    detail: str
     fix: str = ""
 
 
@@ -244,7 +244,7 @@ def doctor(folder: Path | None) -> None:
         table.add_column(heading, overflow="fold")
     styles = {"ok": "green", "optional": "dim", "problem": "bold red"}
     for finding in findings:
-        text = finding.found + (f"\n-> {finding.fix}" if finding.fix else "")
+        text = finding.detail + (f"\n-> {finding.fix}" if finding.fix else "")
         # The state is a word; its colour only repeats it.
         table.add_row(finding.what, f"[{styles[finding.state]}]{finding.state}[/]", _plain(text))
     Console(highlight=False, emoji=False).print(table)

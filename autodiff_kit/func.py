@@ -115,14 +115,14 @@ class _Call:
         roots = [(out, g) for out, g in pairs if out is not None and out.requires_grad]
         if not roots:
             return [zeros_like(x) for x in xs]
-        sent = [_recordable(g) for _, g in roots]
+        seeds = [_recordable(g) for _, g in roots]
         # The gradients of an inner call are differentiated by the outer one; others are not.
-        create_graph = any(g is not None and g.requires_grad for g in sent) or (
+        create_graph = any(g is not None and g.requires_grad for g in seeds) or (
             self._is_recorded and any(self._depends_on_others(out) for out, _ in roots)
         )
         with recording(), _Transform(self._own):
             grads = gradients(
-                [out for out, _ in roots], xs, sent, retain_graph=True, create_graph=create_graph,
+                [out for out, _ in roots], xs, seeds, retain_graph=True, create_graph=create_graph,
                 allow_unused=True,
             )  # fmt: skip
             return [zeros_like(x) if g is None else g for g, x in zip(grads, xs, strict=True)]

@@ -62,7 +62,7 @@ def forget_views(base: TensorBase, but: TensorBase | None = None) -> None:
     So only views whose base was changed pay for being asked; ``but`` one, whose history is new.
     """
     if but is not None:
-        but._seen = last_change.number
+        but._latest_change = last_change.number
     for reference in tuple(base._views or ()):
         view = reference()
         if view is not None and view is not but and not is_stale(view):
@@ -186,7 +186,7 @@ def follow_base(base: TensorBase) -> None:
                 view._node = None
             continue
         changes = changes_of(view._array)
-        if changes and changes[-1] > view._seen:
+        if changes and changes[-1] > view._latest_change:
             _empty(view)
         elif view._node is None:
             view._node = Nowhere(view)
@@ -234,7 +234,7 @@ def look_again(view: TensorBase) -> Any:
     if base._node is not None or not (old is None or isinstance(old, AccumulateGrad)):
         with recording():  # wherever it is asked for
             view._node = node = seen_through(base, view)
-        view._seen = last_change.number
+        view._latest_change = last_change.number
         move_retained(view, old, node)
     elif not isinstance(old, Nowhere):
         view._node = old

@@ -35,12 +35,12 @@ def room_of(module: str) -> str:
 
 def arrows() -> dict[str, set[str]]:
     """Return what each room imports. Who imports the package's face may call what is public."""
-    found: dict[str, set[str]] = defaultdict(set)
+    imports: dict[str, set[str]] = defaultdict(set)
     for module, targets in graph_of_modules().items():
         room = room_of(module)
         if room:
-            found[room] |= {room_of(t) or ROOMS["core"] for t in targets} - {room}
-    return found
+            imports[room] |= {room_of(t) or ROOMS["core"] for t in targets} - {room}
+    return imports
 
 
 def below(room: str, graph: dict[str, set[str]]) -> set[str]:

@@ -1,16 +1,20 @@
-"""Words that the field does not use for its things, and the field's words for them.
+"""Words that the field does not use for its things, and names that do not say what a thing is.
 
 ``python -m tests.language`` prints where the package, its messages, the lessons, the exercises and
-the documents use one; it is a part of the lint step.
+the documents use such a word, with the field's word for it, and where the package, the exercises
+and the tests have such a name. It is a part of the lint step.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.sources import parse
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,6 +45,8 @@ WORDS = {
     r"\b(?:whoever|somebody|nobody)\b": "name who: you, the code, a caller, PyTorch",
     r"\bpieces? of (?:code|text|an answer|a formula)\b": "snippet, part, expression",
     r"\bnumbers of \d bytes\b": "4-byte floats",
+    r"\b[a-z]_bar\b": "x.grad; grad of y; dL/dx",
+    r"\bturn(?:s|ed|ing)? (?:the |a |its )?(?:controls?|sliders?|knobs?)\b": "change, set",
 }
 
 # Where a word stands for something else.
@@ -50,6 +56,21 @@ EXCEPTIONS: frozenset[tuple[str, str]] = frozenset(
         ("autodiff_kit/lessons/bank/lesson_03.py", 'key="03.mend"'),  # in learners' progress files
         ("notebooks/03_the_backward_pass.ipynb", 'predict("03.mend")'),
         ("notebooks/10_building_and_training.ipynb", "written by hand on paper"),
+    }
+)
+
+# Participles that are no names: ``found`` says how the code came to a thing, not what it is.
+PARTICIPLES = frozenset(
+    {"asked", "brought", "found", "given", "gone", "got", "heard", "held", "kept", "made", "met"}
+    | {"noted", "said", "seen", "shown", "told", "wanted", "worded"}
+)
+
+# The file or folder and the participle, where it is the name of the thing in the field.
+NAMES: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("autodiff_kit/grading/", "given"),  # "given code": what an exercise brings along
+        ("autodiff_kit/puzzles/performing.py", "told"),  # a trait that the browser reads
+        ("autodiff_kit/view/perform/walk.py", "asked"),  # a key in learners' files of results
     }
 )
 
@@ -96,12 +117,46 @@ def homemade() -> Iterator[tuple[str, str, str]]:
                 yield f"{name}:{number}", word, f"{instead}    | {line.strip()}"
 
 
+def sources() -> list[Path]:
+    """Return the files whose names are looked at: not programs in other people's style."""
+    paths = [*ROOT.glob("autodiff_kit/**/*.py"), *ROOT.glob("exercises/checks/**/*.py")]
+    paths += ROOT.glob("tests/**/*.py")
+    others = ("autodiff_kit/outside", "tests/same_as_torch/learners", "tests/browser/node_modules")
+    return sorted(p for p in paths if not any(p.is_relative_to(ROOT / other) for other in others))
+
+
+def participles_in(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of each variable, argument or attribute that is a participle."""
+    for node in ast.walk(parse(source)):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.arg(arg=name):
+                pass
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                pass
+            case _:
+                continue
+        if name.strip("_") in PARTICIPLES:
+            yield node.lineno, name
+
+
+def participles() -> Iterator[tuple[str, str]]:
+    """Yield each place where a participle is a name, and the name."""
+    for path in sources():
+        source = path.read_text(encoding="utf-8")
+        if not any(word in source for word in PARTICIPLES):
+            continue
+        name = path.relative_to(ROOT).as_posix()
+        for number, participle in participles_in(source):
+            if not any(name.startswith(p) and participle == word for p, word in NAMES):
+                yield f"{name}:{number}", participle
+
+
 def main() -> int:
-    """Print each homemade word with its place; return how many there are, at most 1."""
-    places = list(homemade())
-    for place, word, instead in places:
-        print(f"{place}: {word!r} -> {instead}")
-    return min(len(places), 1)
+    """Print each homemade word and name with its place; return 1 if there are any, else 0."""
+    lines = [f"{place}: {word!r} -> {instead}" for place, word, instead in homemade()]
+    lines += [f"{place}: {name!r} -> a noun: what it is" for place, name in participles()]
+    print(*lines, sep="\n", end="\n" * bool(lines))
+    return bool(lines)
 
 
 if __name__ == "__main__":

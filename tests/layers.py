@@ -106,7 +106,7 @@ def imports(module: str, source: str, is_package: bool) -> list[tuple[str, int, 
 
 def violations(module: str, source: str, is_package: bool = False) -> list[str]:
     layer = layer_of(module)
-    found = []
+    faults = []
     for name, line, inside in imports(module, source, is_package):
         top = name.split(".")[0]
         if top == "autodiff_kit":
@@ -115,10 +115,10 @@ def violations(module: str, source: str, is_package: bool = False) -> list[str]:
             if layer == "face" and inside:
                 allowed |= FACE_MAY_LOAD_LATER
             if target not in allowed:
-                found.append(f"{module}:{line}: {layer} may not import {name} ({target})")
+                faults.append(f"{module}:{line}: {layer} may not import {name} ({target})")
         elif top not in sys.stdlib_module_names and top not in OTHERS.get(layer, {"numpy"}):
-            found.append(f"{module}:{line}: {layer} may not import {top}")
-    return found
+            faults.append(f"{module}:{line}: {layer} may not import {top}")
+    return faults
 
 
 def is_module(name: str) -> bool:
@@ -168,9 +168,9 @@ def graph() -> dict[str, set[str]]:
 
     Through a package's face (``__init__.py`` without definitions) the module behind it is meant.
     """
-    found: dict[str, set[str]] = {}
+    edges: dict[str, set[str]] = {}
     for path in MODULES:
         module, source = name_of(path), path.read_text(encoding="utf-8")
         targets = imports(module, source, is_package=path.name == "__init__.py")
-        found[module] = {t for t, _, _ in targets if t.split(".")[0] == "autodiff_kit"} - {module}
-    return found
+        edges[module] = {t for t, _, _ in targets if t.split(".")[0] == "autodiff_kit"} - {module}
+    return edges

@@ -413,7 +413,7 @@ def test_doctor_finds_a_package_that_is_installed_but_does_not_import(
     finding = findings()["packages"]
 
     assert finding.state == "problem"
-    assert "import anywidget" in finding.found
+    assert "import anywidget" in finding.detail
 
 
 def test_doctor_finds_a_missing_front_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -424,7 +424,7 @@ def test_doctor_finds_a_missing_front_end(tmp_path: Path, monkeypatch: pytest.Mo
     finding = findings()["widgets"]
 
     assert finding.state == "problem"
-    assert "@jupyter-widgets/jupyterlab-manager" in finding.found
+    assert "@jupyter-widgets/jupyterlab-manager" in finding.detail
     assert "jupyterlab_widgets" in finding.fix
 
 
@@ -452,7 +452,7 @@ def test_doctor_finds_that_progress_cannot_be_kept(
     finding = findings(tmp_path)["progress"]
 
     assert finding.state == "problem"
-    assert f"cannot be kept in {tmp_path} (Permission denied)" in finding.found
+    assert f"cannot be kept in {tmp_path} (Permission denied)" in finding.detail
     assert "autodiff-kit lab FOLDER" in finding.fix
 
 
@@ -510,7 +510,7 @@ def test_version_is_the_packages() -> None:
 
 
 def test_a_folder_whose_name_the_terminal_cannot_show_is_no_error(tmp_path: Path) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "autodiff_kit.cli", "lab", str(tmp_path / "Übung"), "--copy-only"],
         cwd=ROOT,
         env=os.environ | {"PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"},
@@ -519,12 +519,12 @@ def test_a_folder_whose_name_the_terminal_cannot_show_is_no_error(tmp_path: Path
         check=False,
     )
 
-    assert done.returncode == 0, done.stderr
-    assert "bung" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "bung" in process.stdout
 
 
 def test_python_with_m_and_the_package_is_the_same_command() -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "autodiff_kit", "--help"],
         capture_output=True,
         text=True,
@@ -532,5 +532,5 @@ def test_python_with_m_and_the_package_is_the_same_command() -> None:
         check=True,
     )
 
-    assert done.stdout.startswith("Usage: autodiff-kit ")
-    assert all(f"\n  {name} " in done.stdout for name in cli.cli.commands)
+    assert process.stdout.startswith("Usage: autodiff-kit ")
+    assert all(f"\n  {name} " in process.stdout for name in cli.cli.commands)

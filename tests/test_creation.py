@@ -87,7 +87,9 @@ def test_sizes_are_whole_numbers_from_0_on() -> None:
 
 
 def test_factories_ask_for_gradients() -> None:
-    made = [factory(2, requires_grad=True) for factory in (torch.ones, torch.zeros, torch.rand)] + [
+    tensors = [
+        factory(2, requires_grad=True) for factory in (torch.ones, torch.zeros, torch.rand)
+    ] + [
         torch.tensor([1.0], requires_grad=True),
         torch.full((2,), 1.0, requires_grad=True),
         torch.eye(2, requires_grad=True),
@@ -96,7 +98,7 @@ def test_factories_ask_for_gradients() -> None:
         torch.ones_like(torch.ones(2), requires_grad=True),
     ]
 
-    assert all(x.requires_grad and x.is_leaf for x in made)
+    assert all(x.requires_grad and x.is_leaf for x in tensors)
 
 
 @pytest.mark.parametrize("dtype", [torch.int64, torch.bool])

@@ -59,16 +59,16 @@ def same(program: str) -> None:
     """Check that both packages print the same and raise the same."""
     expected = run(torch, GIVEN + program)
 
-    found = run(autodiff_kit, GIVEN.replace("torch.d", "autodiff_kit.d") + program)
+    own = run(autodiff_kit, GIVEN.replace("torch.d", "autodiff_kit.d") + program)
 
-    assert (found.printed, found.raised) == (expected.printed, expected.raised)
-    assert expected.raised is None or "-> " in found.advice
+    assert (own.printed, own.raised) == (expected.printed, expected.raised)
+    assert expected.raised is None or "-> " in own.advice
 
 
-@pytest.mark.parametrize("made", MADE)
-def test_draws_and_probabilities_are_pytorchs(made: str) -> None:
+@pytest.mark.parametrize("expression", MADE)
+def test_draws_and_probabilities_are_pytorchs(expression: str) -> None:
     same(f"""
-d = {made}
+d = {expression}
 print(d, d.batch_shape, d.event_shape, d.has_rsample)
 print(d.mean, d.variance, d.stddev)
 for shape in ((), (3,), (2, 20)):
@@ -180,10 +180,10 @@ Multinomial(4, logits=torch.arange(6.0).reshape(2, 3))
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("made", OF_VECTORS)
-def test_draws_of_vectors_are_pytorchs(made: str) -> None:
+@pytest.mark.parametrize("expression", OF_VECTORS)
+def test_draws_of_vectors_are_pytorchs(expression: str) -> None:
     same(f"""
-d = {made}
+d = {expression}
 x = d.sample((2,))
 print(d, d.batch_shape, d.event_shape, x, d.mean, d.variance, d.log_prob(x), d.entropy())
 e = d.expand((4, *d.batch_shape))
@@ -238,22 +238,22 @@ print(kl_divergence(P(2.0, 1.0), P(0.5, 1.0)))
 
 # PyTorch's slopes are approximations that are good to about 1e-3, the kit's are exact.
 @pytest.mark.parametrize(
-    "made",
+    "expression",
     ["Gamma(a, 2.0)", "Beta(a, 0.7)", "Beta(0.7, a)", "Dirichlet(torch.stack([a, a + 1, 2 * a]))"],
 )
 @pytest.mark.parametrize("size", [0.2, 1.0, 3.0, 30.0])
-def test_gradients_of_draws_are_pytorchs(made: str, size: float) -> None:
+def test_gradients_of_draws_are_pytorchs(expression: str, size: float) -> None:
     slopes = []
-    for package, given in ((torch, GIVEN), (autodiff_kit, GIVEN)):
+    for package, setup in ((torch, GIVEN), (autodiff_kit, GIVEN)):
         name = package.__name__
-        program = given.replace("from torch", f"from {name}").replace(
+        program = setup.replace("from torch", f"from {name}").replace(
             "import torch.", f"import {name}."
         )
         scope = {"torch": package}
         exec(
             f"""{program}
 a = torch.linspace({size}, {2 * size}, 3, dtype=torch.float64, requires_grad=True)
-draws = {made}.rsample((20,))
+draws = {expression}.rsample((20,))
 (draws * torch.arange(draws.shape[-1]).add(1)).sum().backward()""",
             scope,
         )
@@ -262,11 +262,11 @@ draws = {made}.rsample((20,))
     assert slopes[1] == pytest.approx(slopes[0], rel=2e-3)
 
 
-@pytest.mark.parametrize("made", ["Gamma(a, 1.0)", "Dirichlet(a)"])
-def test_draws_are_differentiated_once(made: str) -> None:
+@pytest.mark.parametrize("expression", ["Gamma(a, 1.0)", "Dirichlet(a)"])
+def test_draws_are_differentiated_once(expression: str) -> None:
     same(f"""
 a = torch.tensor([0.5, 2.0], requires_grad=True)
-torch.autograd.grad({made}.rsample().pow(2).sum(), a, create_graph=True)[0].sum().backward()
+torch.autograd.grad({expression}.rsample().pow(2).sum(), a, create_graph=True)[0].sum().backward()
 """)
 
 
@@ -287,10 +287,10 @@ Gumbel(0.0, 1.0)
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("made", OF_OTHERS)
-def test_draws_of_mixtures_and_of_what_functions_make_are_pytorchs(made: str) -> None:
+@pytest.mark.parametrize("expression", OF_OTHERS)
+def test_draws_of_mixtures_and_of_what_functions_make_are_pytorchs(expression: str) -> None:
     same(f"""
-d = {made}
+d = {expression}
 print(d, d.batch_shape, d.event_shape, d.has_rsample)
 for shape in ((), (2, 3)):
     x = d.sample(shape)

@@ -85,16 +85,16 @@ def test_an_error_has_pytorchs_words_and_a_line_that_teaches(program: str, words
 
 
 def test_an_error_of_the_catalogue_has_its_advice_on_a_line_of_its_own() -> None:
-    made = error("tensor.len_of_0d")
+    exception = error("tensor.len_of_0d")
 
-    assert type(made) is TypeError
-    assert str(made) == "len() of a 0-d tensor\n-> It holds one number: x.item()."
+    assert type(exception) is TypeError
+    assert str(exception) == "len() of a 0-d tensor\n-> It holds one number: x.item()."
 
 
 def test_what_stands_in_braces_is_filled_in_once() -> None:
-    made = error("arguments.operands", sign="{right}", left="a", right="b")
+    exception = error("arguments.operands", sign="{right}", left="a", right="b")
 
-    assert str(made).startswith("unsupported operand type(s) for {right}: 'a' and 'b'\n")
+    assert str(exception).startswith("unsupported operand type(s) for {right}: 'a' and 'b'\n")
 
 
 def test_the_catalogue_is_not_read_before_the_first_error() -> None:
@@ -153,19 +153,19 @@ def calls_in(file: Path) -> Iterator[tuple[str, list[str], set[str | None] | Non
                 known = all(re.match(rf"({files})\\\.\S+$", key) for key in keys)
                 if keys and (called == "error" or known):
                     line = f"{file.relative_to(PACKAGE)}:{node.lineno}"
-                    given = {keyword.arg for keyword in node.keywords}
-                    yield line, keys, given if called in ("error", "refuse_bool") else None
+                    keywords = {keyword.arg for keyword in node.keywords}
+                    yield line, keys, keywords if called in ("error", "refuse_bool") else None
 
 
 def own_nodes(scope: ast.AST) -> list[ast.AST]:
     """Everything in a function or module, but not in the functions inside of it."""
-    found: list[ast.AST] = []
+    nodes: list[ast.AST] = []
     waiting = [scope]
     while waiting:
         inside = list(ast.iter_child_nodes(waiting.pop()))
-        found += inside
+        nodes += inside
         waiting += [node for node in inside if not isinstance(node, ast.FunctionDef)]
-    return found
+    return nodes
 
 
 @cache
@@ -193,9 +193,9 @@ def test_every_entry_of_the_catalogue_is_used() -> None:
 
 def test_what_an_entry_has_in_braces_is_what_the_call_gives() -> None:
     differences = []
-    for line, keys, given in calls():
+    for line, keys, keywords in calls():
         entries = [CATALOGUE[entry] for key in keys for entry in entries_of(key)]
-        wanted = [
+        faults = [
             {
                 re.split(r"[.\[]", field)[0]
                 for part in ("words", "advice")
@@ -205,8 +205,8 @@ def test_what_an_entry_has_in_braces_is_what_the_call_gives() -> None:
             for entry in entries
         ]
         # Where a call chooses an entry, one of them needs what it gives.
-        if given is not None and set().union(*wanted) != given:
-            differences.append((line, given, wanted))
+        if keywords is not None and set().union(*faults) != keywords:
+            differences.append((line, keywords, faults))
 
     assert len(calls()) > 100
     assert differences == []

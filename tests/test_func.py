@@ -119,7 +119,7 @@ vmap(lambda t: vmap(lambda u: u + torch.rand(()), randomness="different")(t))(A)
 def test_functions_of_functions_give_what_pytorchs_give(name: str) -> None:
     expected = run(torch, GIVEN + PROGRAMS[name])
 
-    found = run(autodiff_kit, GIVEN.replace("from torch", "from autodiff_kit") + PROGRAMS[name])
+    outcome = run(autodiff_kit, GIVEN.replace("from torch", "from autodiff_kit") + PROGRAMS[name])
 
-    assert (found.printed, found.raised) == (expected.printed, expected.raised)
-    assert expected.raised is None or found.advice.startswith("-> ") or "\t" in found.advice
+    assert (outcome.printed, outcome.raised) == (expected.printed, expected.raised)
+    assert expected.raised is None or outcome.advice.startswith("-> ") or "\t" in outcome.advice

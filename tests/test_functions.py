@@ -177,9 +177,9 @@ INDICES = [
 def test_indexing_is_numpys(index: str) -> None:
     array = MATRIX.numpy()
 
-    found: Tensor = eval(f"x[{index}]", {"x": MATRIX})
+    actual: Tensor = eval(f"x[{index}]", {"x": MATRIX})
 
-    np.testing.assert_array_equal(found.numpy(), eval(f"x[{index}]", {"x": array}))
+    np.testing.assert_array_equal(actual.numpy(), eval(f"x[{index}]", {"x": array}))
 
 
 def test_indices_far_apart_keep_numbers_out_of_the_way() -> None:
@@ -356,9 +356,9 @@ def test_einsum_is_numpys(equation: str) -> None:
     parts = equation.split("->")[0].split(",")
     arrays = [np.random.default_rng(i).normal(size=[3] * len(part)) for i, part in enumerate(parts)]
 
-    found: Tensor = torch.einsum(equation, *map(torch.tensor, arrays))
+    actual: Tensor = torch.einsum(equation, *map(torch.tensor, arrays))
 
-    np.testing.assert_allclose(found.numpy(), np.einsum(equation, *arrays), atol=1e-12)
+    np.testing.assert_allclose(actual.numpy(), np.einsum(equation, *arrays), atol=1e-12)
 
 
 def test_tensors_without_elements_may_be_joined_to_any() -> None:

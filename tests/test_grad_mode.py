@@ -59,10 +59,10 @@ def test_an_exception_puts_the_mode_back(mode: Any) -> None:
 
 def test_factories_may_ask_for_gradients_under_no_grad() -> None:
     with torch.no_grad():
-        made = torch.ones(2, requires_grad=True)
+        x = torch.ones(2, requires_grad=True)
 
-    assert made.requires_grad
-    assert (made * 2).requires_grad
+    assert x.requires_grad
+    assert (x * 2).requires_grad
 
 
 @pytest.mark.parametrize("decorate", [torch.no_grad(), torch.no_grad, torch.set_grad_enabled])
@@ -105,9 +105,9 @@ def decorated_generator() -> Callable[[], Any]:
     @torch.no_grad()
     def numbers() -> Iterator[Any]:
         for k in range(3):
-            got = yield k, torch.is_grad_enabled()
-            if got == "fail":
-                raise KeyError(got)
+            reply = yield k, torch.is_grad_enabled()
+            if reply == "fail":
+                raise KeyError(reply)
 
     return numbers
 
@@ -193,10 +193,10 @@ def test_set_grad_enabled_wants_a_bool() -> None:
 
 
 def test_each_thread_has_its_own_mode() -> None:
-    seen = []
+    modes = []
 
     def look() -> None:
-        seen.append(torch.is_grad_enabled())
+        modes.append(torch.is_grad_enabled())
 
     with torch.no_grad():
         thread = threading.Thread(target=look)
@@ -204,7 +204,7 @@ def test_each_thread_has_its_own_mode() -> None:
         thread.join()
         look()
 
-    assert seen == [True, False]
+    assert modes == [True, False]
 
 
 def test_many_threads_differentiate_at_the_same_time() -> None:

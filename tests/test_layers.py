@@ -29,9 +29,9 @@ TESTS = PACKAGE.parent / "tests"
 def test_a_module_imports_only_what_its_layer_may(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
 
-    found = violations(name_of(path), source, is_package=path.name == "__init__.py")
+    faults = violations(name_of(path), source, is_package=path.name == "__init__.py")
 
-    assert found == []
+    assert faults == []
 
 
 @pytest.mark.parametrize(
@@ -99,7 +99,7 @@ def test_importing_the_kit_loads_nothing_that_is_heavy_or_slow() -> None:
     code = "import sys, numpy; before = set(sys.modules); import autodiff_kit\n"
     code += f"print(sorted({names} & sys.modules.keys() - before))"
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         cwd=PACKAGE.parent,
         capture_output=True,
@@ -107,7 +107,7 @@ def test_importing_the_kit_loads_nothing_that_is_heavy_or_slow() -> None:
         check=True,
     )
 
-    assert done.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"
 
 
 # -- tests -----------------------------------------------------------------------------------------
@@ -123,9 +123,9 @@ def imported_test_modules(source: str) -> set[str]:
 
 def test_what_test_modules_share_stands_beside_them() -> None:
     files = [path for path in TESTS.rglob("*.py") if "node_modules" not in path.parts]
-    found = {path.name: imported_test_modules(path.read_text("utf-8")) for path in files}
+    faults = {path.name: imported_test_modules(path.read_text("utf-8")) for path in files}
 
-    assert {name: modules for name, modules in found.items() if modules} == {}
+    assert {name: modules for name, modules in faults.items() if modules} == {}
 
 
 @pytest.mark.parametrize(
@@ -155,14 +155,14 @@ def private_names(module: str, source: str) -> list[str]:
         for a in n.names
     ]
     modules = {a.asname or a.name for n, a in own if is_file(f"{n.module}.{a.name}")}
-    found = [f"{module}:{n.lineno}: {a.name}" for n, a in own if is_private(a.name)]
-    found += [
+    faults = [f"{module}:{n.lineno}: {a.name}" for n, a in own if is_private(a.name)]
+    faults += [
         f"{module}:{node.lineno}: {ast.unparse(node)}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and is_private(node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in modules
     ]
-    return found
+    return faults
 
 
 def is_private(name: str) -> bool:
@@ -175,11 +175,11 @@ def is_file(name: str) -> bool:
 
 
 def test_private_names_stay_in_their_file() -> None:
-    found = [
+    faults = [
         name for path in MODULES for name in private_names(name_of(path), path.read_text("utf-8"))
     ]
 
-    assert found == []
+    assert faults == []
 
 
 @pytest.mark.parametrize(
@@ -294,7 +294,7 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
     order: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
-    found: list[set[str]] = []
+    knots: list[set[str]] = []
 
     def visit(module: str) -> None:
         order[module] = low[module] = len(order)
@@ -308,12 +308,12 @@ def circles(graph: dict[str, set[str]]) -> list[set[str]]:
             circle = set(stack[stack.index(module) :])
             del stack[stack.index(module) :]
             if len(circle) > 1:
-                found.append(circle)
+                knots.append(circle)
 
     for module in graph:
         if module not in order:
             visit(module)
-    return found
+    return knots
 
 
 def test_no_modules_import_each_other_in_a_circle() -> None:

@@ -55,10 +55,10 @@ def test_links_to_exercises_lead_to_the_learners_own(source: Path, mine: Path) -
 
 
 def test_a_learners_lesson_shows_no_answer_before_it_was_run(source: Path, mine: Path) -> None:
-    shown = [{"output_type": "stream", "name": "stdout", "text": ["tensor(6.)\n"]}]
+    outputs = [{"output_type": "stream", "name": "stdout", "text": ["tensor(6.)\n"]}]
     cell = {"cell_type": "code", "source": ["print(x.grad)"], "metadata": {"tags": ["a"]}}
     words = {"cell_type": "markdown", "source": ["What is the gradient, \u2202y?"], "metadata": {}}
-    book = {"cells": [words, {**cell, "outputs": shown, "execution_count": 4}], "nbformat": 4}
+    book = {"cells": [words, {**cell, "outputs": outputs, "execution_count": 4}], "nbformat": 4}
     (source / LESSON).write_text(json.dumps(book), encoding="utf-8")
 
     copy_lessons(source, mine, "0.1.0")

@@ -395,9 +395,11 @@ print("gone")
 
 
 def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return done.stdout
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert process.returncode == 0, process.stderr[-2000:]
+    return process.stdout
 
 
 @pytest.mark.parametrize("operations", [100_000, pytest.param(1_000_000, marks=pytest.mark.gate)])

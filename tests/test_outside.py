@@ -182,9 +182,11 @@ before = [*sys.meta_path], [*sys.path_hooks], [*sys.path]
 import autodiff_kit.nn, autodiff_kit.utils, autodiff_kit.cuda
 print(before == (sys.meta_path, sys.path_hooks, sys.path))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert done.stdout == "True\n"
+    assert process.stdout == "True\n"
 
 
 @pytest.mark.parametrize(

@@ -109,9 +109,9 @@ def test_text_equals_pytorchs(array: Any, options: dict[str, Any]) -> None:
 @pytest.mark.parametrize("linewidth", range(100))
 def test_lines_break_as_in_pytorch_at_every_linewidth(linewidth: int) -> None:
     array = np.array([[0.5, -1.5, 2.25], [3.5, 4.5, 5.5]], "float16")
-    made = torch.from_numpy(array).requires_grad_() + 0
+    tensor = torch.from_numpy(array).requires_grad_() + 0
     with both({"linewidth": linewidth}):
-        assert tensor_repr(array, grad_fn="AddBackward0") == repr(made)
+        assert tensor_repr(array, grad_fn="AddBackward0") == repr(tensor)
 
 
 def test_parameter_is_a_line_above_the_tensor() -> None:
@@ -208,9 +208,9 @@ def test_place_in_the_graph_is_written_and_wrapped_as_by_pytorch(
         if name is None:
             assert tensor_repr(array, requires_grad=True) == repr(leaf)
         else:
-            made = _function(name).apply(leaf)
-            node = type(made.grad_fn).__name__
-            assert tensor_repr(array, requires_grad=True, grad_fn=node) == repr(made)
+            tensor = _function(name).apply(leaf)
+            node = type(tensor.grad_fn).__name__
+            assert tensor_repr(array, requires_grad=True, grad_fn=node) == repr(tensor)
 
 
 def _function(name: str) -> Any:

@@ -152,19 +152,19 @@ def test_nothing_flows_back_through_a_draw() -> None:
     torch = require_torch()
 
     def program(lib):
-        found = []
+        draws = []
         for draw in ("bernoulli(x)", "normal(x, 1.0)", "normal(1.0, x)", "normal(x, x)"):
             x = lib.full((3,), 0.5, requires_grad=True)
             z = eval(f"lib.{draw}", {"lib": lib, "x": x})
             z.sum().backward()
-            found.append((z.grad_fn.name(), x.grad.tolist()))
+            draws.append((z.grad_fn.name(), x.grad.tolist()))
         for draw in ("normal_()", "uniform_()", "exponential_()", "bernoulli_(0.5)"):
             x = lib.full((3,), 0.5, requires_grad=True)
             y = x * 2
             eval(f"y.{draw}", {"y": y})
             y.sum().backward()
-            found.append((y.grad_fn.name(), x.grad.tolist()))
-        return found
+            draws.append((y.grad_fn.name(), x.grad.tolist()))
+        return draws
 
     assert program(ak) == program(torch)
 

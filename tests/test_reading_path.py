@@ -107,10 +107,10 @@ def test_what_a_file_of_the_path_imports_is_in_the_path_or_one_of_these_names(pa
 
 @pytest.mark.parametrize("path", PATH, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_what_a_file_of_the_path_asks_of_an_object_is_explained_too(path: Path) -> None:
-    asked = {node.attr for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
+    attributes = {node.attr for node in ast.walk(tree_of(path)) if isinstance(node, ast.Attribute)}
 
     in_path = set().union(*map(names_defined, PATH))
-    assert (asked & names_defined_in_package()) - in_path - attributes_besides() == set()
+    assert (attributes & names_defined_in_package()) - in_path - attributes_besides() == set()
 
 
 def test_every_name_besides_is_needed() -> None:

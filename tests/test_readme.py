@@ -29,9 +29,9 @@ def run(example: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def test_the_example_prints_what_its_comment_says(tmp_path: Path) -> None:
     (expected,) = re.findall(r"^print.*# (.+)$", EXAMPLES[0], flags=re.MULTILINE)
 
-    done = run(EXAMPLES[0], tmp_path)
+    process = run(EXAMPLES[0], tmp_path)
 
-    assert (done.stdout, done.stderr) == (expected + "\n", "")
+    assert (process.stdout, process.stderr) == (expected + "\n", "")
     assert (tmp_path / "steps.html").is_file()
 
 
@@ -39,11 +39,13 @@ def test_the_example_of_a_lab_runs_and_answers(tmp_path: Path) -> None:
     (example,) = [example for example in EXAMPLES if "autodiff_kit.widgets" in example]
     lab = example.strip().split("\n")[-1]
 
-    done = run(example + f"\nprint({lab})", tmp_path)
+    process = run(example + f"\nprint({lab})", tmp_path)
 
-    assert done.stderr == ""
+    assert process.stderr == ""
     # x * x * x * x at 2, and 4 x^3; what each lab shows: tests/widgets/test_examples.py.
-    assert done.stdout.startswith("ControlFlow(The answer is 16.0, with x.grad 32.0. Line 7: h > 0")
+    assert process.stdout.startswith(
+        "ControlFlow(The answer is 16.0, with x.grad 32.0. Line 7: h > 0"
+    )
 
 
 @pytest.mark.parametrize("path", READING_ORDER)

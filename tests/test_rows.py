@@ -18,28 +18,28 @@ def together(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("together")
 def test_every_row_is_tested_with_the_fixtures_of_the_test() -> None:
-    seen = []
+    rows = []
 
     @for_each(("number", "letter"), TABLE)
     def test(place: str, number: int, letter: str) -> None:
-        seen.append((place, number, letter))
+        rows.append((place, number, letter))
 
     assert list(inspect.signature(test).parameters) == ["place"]
     test(place="here")
-    assert seen == [("here", 1, "a"), ("here", 2, "b"), ("here", 3, "c")]
+    assert rows == [("here", 1, "a"), ("here", 2, "b"), ("here", 3, "c")]
 
 
 @pytest.mark.usefixtures("together")
 def test_tables_multiply() -> None:
-    seen = []
+    rows = []
 
     @for_each("number", [1, 2])
     @for_each("pair", [(3, 4), (5, 6)])
     def test(number: int, pair: Any) -> None:
-        seen.append((number, pair))
+        rows.append((number, pair))
 
     test()
-    assert seen == [(1, (3, 4)), (1, (5, 6)), (2, (3, 4)), (2, (5, 6))]
+    assert rows == [(1, (3, 4)), (1, (5, 6)), (2, (3, 4)), (2, (5, 6))]
 
 
 @pytest.mark.usefixtures("together")
@@ -90,36 +90,36 @@ def test_where_a_file_is_named_a_row_is_a_test(request: pytest.FixtureRequest) -
 
 
 def test_a_parametrised_test_goes_through_its_rows_where_they_share_all_fixtures() -> None:
-    seen = []
-    asked = []
+    rows = []
+    requests = []
 
     @pytest.mark.parametrize(("letter", "sign"), [("a", "+"), ("b", "-")])
     @pytest.mark.parametrize("number", [1, 2])
     def test(number: int, letter: str, sign: str) -> None:
-        seen.append((number, letter, sign))
+        rows.append((number, letter, sign))
 
     def is_shared(names: set[str]) -> bool:
-        asked.append(names)
-        return len(asked) > 1
+        requests.append(names)
+        return len(requests) > 1
 
     assert with_all_rows(test, is_shared) is test
     with_all_rows(test, is_shared)()
-    assert asked == [{"number", "letter", "sign"}] * 2
-    assert sorted(seen) == [(1, "a", "+"), (1, "b", "-"), (2, "a", "+"), (2, "b", "-")]
+    assert requests == [{"number", "letter", "sign"}] * 2
+    assert sorted(rows) == [(1, "a", "+"), (1, "b", "-"), (2, "a", "+"), (2, "b", "-")]
 
 
 def test_a_table_stays_where_a_row_has_a_mark_of_its_own() -> None:
-    seen = []
+    rows = []
 
     @pytest.mark.parametrize("library", ["kit", pytest.param("torch", marks=pytest.mark.parity)])
     @pytest.mark.parametrize("number", [1, 2])
     def test(number: int, library: str) -> None:
-        seen.append((number, library))
+        rows.append((number, library))
 
     merged = with_all_rows(test, lambda names: names == {"number"})
     assert [mark.args[0] for mark in merged.pytestmark] == ["library"]
     merged(library="kit")
-    assert seen == [(1, "kit"), (2, "kit")]
+    assert rows == [(1, "kit"), (2, "kit")]
 
 
 @pytest.mark.parametrize("mark", [pytest.mark.usefixtures("together"), pytest.mark.xfail])

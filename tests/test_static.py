@@ -55,14 +55,14 @@ def test_a_replay_gives_bit_for_bit_what_the_dynamic_graph_gives(name: str) -> N
     for _ in range(3):
         inputs = [tensor(*shape) for shape in shapes]
         expected, gradients = dynamic(function, inputs)
-        value, found = graph.gradient(*inputs)
+        value, own = graph.gradient(*inputs)
 
         np.testing.assert_array_equal(value.numpy(), expected)
         np.testing.assert_array_equal(graph.run(*inputs).numpy(), expected)
-        for x, ours, theirs in zip(inputs, found, gradients, strict=True):
-            wanted = np.zeros(x.shape) if theirs is None else theirs.numpy()
+        for x, ours, theirs in zip(inputs, own, gradients, strict=True):
+            expected = np.zeros(x.shape) if theirs is None else theirs.numpy()
             assert ours is not None
-            np.testing.assert_array_equal(ours.numpy(), wanted)
+            np.testing.assert_array_equal(ours.numpy(), expected)
 
 
 def test_a_replay_applies_no_op_and_builds_no_node() -> None:

@@ -292,9 +292,9 @@ def test_operators_work_with_numbers_on_either_side(sign: str) -> None:
 def test_masks_combine(sign: str) -> None:
     a, b = np.array([True, True, False]), np.array([True, False, False])
 
-    found = eval(f"a {sign} b", {"a": torch.tensor(a), "b": torch.tensor(b)})
+    actual = eval(f"a {sign} b", {"a": torch.tensor(a), "b": torch.tensor(b)})
 
-    assert found.tolist() == eval(f"a {sign} b", {"a": a, "b": b}).tolist()
+    assert actual.tolist() == eval(f"a {sign} b", {"a": a, "b": b}).tolist()
 
 
 @pytest.mark.parametrize("sign", ["+", "-", "*", "/", "//", "%", "**"])

@@ -293,7 +293,7 @@ def _record(
                 note_view(x, original)
             x._node = output_node(node, i)
             if x._base is not None:
-                x._kind, x._seen = SEVERAL if several else FUNCTION, last_change.number
+                x._kind, x._latest_change = SEVERAL if several else FUNCTION, last_change.number
             outputs.append(x)
             recorded.append(x)
     node.x = [None if x is None else Saved(x, number_of.get(id(x))) for x in ctx._to_save] or None

@@ -62,8 +62,8 @@ class AsDecorator:
                 except StopIteration as stop:
                     return stop.value
                 try:
-                    sent = yield item
-                    resume = functools.partial(generator.send, sent)
+                    reply = yield item
+                    resume = functools.partial(generator.send, reply)
                 except GeneratorExit:
                     with self._fresh():
                         generator.close()

@@ -46,7 +46,7 @@ class TensorBase:
         The tensor whose memory this one looks into: then it is a view.
     _views : set of weak references, or None
         The tensors that look into this one's memory, and into that of what is detached from it.
-    _kind, _seen : str, int
+    _kind, _latest_change : str, int
         Of a view: the manner in which it was made; the latest change that its node knows of.
     _stale_node : Node or None
         Of a view whose base was changed: its node before. ``_node`` is unset until it is read.
@@ -55,7 +55,7 @@ class TensorBase:
 
     __slots__ = (
         *("__weakref__", "_accumulator", "_array", "_base", "_changes", "_grad", "_kind", "_node"),
-        *("_seen", "_stale_node", "_views"),
+        *("_latest_change", "_stale_node", "_views"),
     )
 
     _array: Any
@@ -65,7 +65,7 @@ class TensorBase:
     _base: Any
     _views: set[weakref.ref[Any]] | None
     _kind: str
-    _seen: int
+    _latest_change: int
     _stale_node: Any
     _accumulator: Any
 

@@ -35,9 +35,9 @@ class Observer:
         """Run ``function``, which applies an op and then tells all observers of it."""
         return function(*inputs, **params)
 
-    def carries(self, function: Callable[..., Any], *given: Any, **switches: Any) -> Any:
+    def carries(self, function: Callable[..., Any], *arguments: Any, **switches: Any) -> Any:
         """Run ``function``, which carries gradients back from the roots ``given[0]``."""
-        return function(*given, **switches)
+        return function(*arguments, **switches)
 
     def applied(
         self, op: Op, inputs: Sequence[Any], params: Params, out: Any, node: Node | None
@@ -141,9 +141,9 @@ class Both(Observer):
         """Let the first one run it by way of the second."""
         return self._first.runs(self._second.runs, function, *inputs, **params)
 
-    def carries(self, function: Callable[..., Any], *given: Any, **switches: Any) -> Any:
+    def carries(self, function: Callable[..., Any], *arguments: Any, **switches: Any) -> Any:
         """Let the first one run it by way of the second."""
-        return self._first.carries(partial(self._second.carries, function), *given, **switches)
+        return self._first.carries(partial(self._second.carries, function), *arguments, **switches)
 
 
 def _both(first: Observer | None, second: Observer | None) -> Observer | None:

@@ -33,7 +33,7 @@ _NOT_SHOWN = (
     "is_operand",
 )  # saved for rules, but PyTorch has no _saved_ of them
 _classes: dict[tuple[str, Any], Any] = {}
-_seen: set[str] = set()  # the names of the ops whose nodes have been looked at
+_ops_inspected: set[str] = set()  # the names of the ops whose nodes have been looked at
 
 
 class Shown(NodeHooks):
@@ -285,7 +285,7 @@ def _add_saved_attributes(op: Op) -> None:
 
     Properties, because a ``__getattr__`` would make every other attribute three times slower.
     """
-    _seen.add(op.name)
+    _ops_inspected.add(op.name)
     for name in {name for rule in op.rules.values() for name in rule.reads}:
         attribute = f"_saved_{_saved_as(op, name)}"
         if not name.endswith(_NOT_SHOWN) and not hasattr(Shown, attribute):
@@ -329,7 +329,7 @@ def as_grad_fn(node: Any) -> Any:
     attribute would have to find out which, and a graph would cost a sixth more.
     """
     node = None if node is None else node.shown
-    if node is not None and node.op.name not in _seen:
+    if node is not None and node.op.name not in _ops_inspected:
         _add_saved_attributes(node.op)
     kind: Any = type(node)
     if node is not None and kind.__name__ in ("Node", "WideNode", "SharedNode"):

@@ -83,7 +83,7 @@ class _Folding(ast.NodeTransformer):
         self.known = dict(fixed)  # names whose value is known from here on
         self.inner: dict[str, ast.FunctionDef] = {}
         self.bound_once: set[str] = set()
-        self.taken: set[str] = set()  # names that an inner function's own may not have
+        self.names_in_use: set[str] = set()  # names that an inner function's own may not have
 
     def fold(self, tree: ast.FunctionDef) -> None:
         self.inner = {s.name: s for s in tree.body if isinstance(s, ast.FunctionDef)}
@@ -93,7 +93,7 @@ class _Folding(ast.NodeTransformer):
             argument.annotation = None  # evaluated where this is compiled, and not used
         arguments = {argument.arg for argument in _all(tree.args, ast.arg)}
         stored = _stored(tree)
-        self.taken = arguments.union(stored)
+        self.names_in_use = arguments.union(stored)
         self.bound_once = {name for name in stored if stored.count(name) == 1} - arguments
         pairs = zip(tree.args.kwonlyargs, tree.args.kw_defaults, strict=True)
         others = [(a, default) for a, default in pairs if a.arg not in self.known]
@@ -239,16 +239,18 @@ class _Folding(ast.NodeTransformer):
         if isinstance(place, ast.Assign) and body and isinstance(body[-1], ast.Return):
             value = body.pop().value or ast.Constant(None)  # type: ignore[attr-defined]
             body.append(ast.copy_location(ast.Assign(place.targets, value), place))
-        outside = self.taken, self.bound_once, self.known
-        self.taken = self.taken.union(n.id for n in own.values() if isinstance(n, ast.Name))
+        outside = self.names_in_use, self.bound_once, self.known
+        self.names_in_use = self.names_in_use.union(
+            n.id for n in own.values() if isinstance(n, ast.Name)
+        )
         self.bound_once = self.bound_once.union(own[name].id for name in once)
         self.known = dict(self.known)
         statements = self.statements(body)
-        self.taken, self.bound_once, self.known = outside
+        self.names_in_use, self.bound_once, self.known = outside
         return first + statements
 
     def fresh(self, longer: str, name: str) -> str:
-        return longer if name in self.taken else name
+        return longer if name in self.names_in_use else name
 
 
 class _Renaming(ast.NodeTransformer):

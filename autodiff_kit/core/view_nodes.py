@@ -124,7 +124,7 @@ def note_view(view: Any, of: Any, kind: str = DEFAULT) -> None:
         base = of
     elif kind is DEFAULT or of._kind is INFERENCE_MODE:
         kind = of._kind
-    view._base, view._kind, view._seen = base, kind, last_change.number
+    view._base, view._kind, view._latest_change = base, kind, last_change.number
     view._changes = of._changes
     if view._node is None and base._node is not None and base._changes is None:
         view._node = Nowhere(view)

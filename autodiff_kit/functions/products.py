@@ -103,9 +103,9 @@ def kron(input: Tensor, other: Tensor) -> Tensor:
     theirs = (1,) * (count - other.ndim) + other.shape
     a = ops.unsafe_view(input, shape=tuple(n for m in mine for n in (m, 1)))
     b = ops.unsafe_view(other, shape=tuple(n for m in theirs for n in (1, m)))
-    for part, given in ((a, input), (b, other)):
+    for part, tensor in ((a, input), (b, other)):
         part._array = on_own_counter(share(part))  # PyTorch does not see that they share memory
-        part._changes = given._changes
+        part._changes = tensor._changes
     product = ops.mul(a, b)
     sizes = tuple(n * m for n, m in zip(mine, theirs, strict=True))
     if not can_view(product._array, sizes):

@@ -40,7 +40,7 @@ class Check:
         What is tested, in a few words.
     example : plain data
         The small case that learners may see, with its right value.
-    shown : str
+    caption : str
         That case in words: ``"y = x * x + x at x = 3 (.grad of x)"``.
     generate : callable (numpy Generator) -> plain data
         With `kinds`, it gets one of them, too.
@@ -83,7 +83,7 @@ class Check:
     points: float
     concept: str
     example: Any
-    shown: str
+    caption: str
     generate: Callable[..., Any]
     driver: str
     cases: int = 3
@@ -147,9 +147,9 @@ def check(
 ) -> Callable[[type], Check]:
     """Make a check of a class that is only a bag of functions.
 
-    The class has ``shown``, ``example``, ``generate(rng)`` and ``drive(step, data)``, and may have
-    ``kinds`` (then it is ``generate(rng, kind)``, and there is one case of each),
-    ``expected(data)``, ``compare``, ``diagnose`` and ``picture`` of ``(data, value, expected)``,
+    The class has ``caption``, ``example``, ``generate(rng)`` and ``drive(step, data)``, and may
+    have ``kinds`` (then it is ``generate(rng, kind)``, one case of each), ``expected(data)``,
+    ``compare``, ``diagnose`` and ``picture`` of ``(data, value, expected)``,
     ``many``, ``in_words``, ``public(data)`` and ``reply(data, question)``; none of them takes
     ``self``.
 
@@ -174,7 +174,7 @@ def check(
             points=points,
             concept=concept,
             example=cls.example,  # type: ignore[attr-defined]
-            shown=cls.shown,  # type: ignore[attr-defined]
+            caption=cls.caption,  # type: ignore[attr-defined]
             generate=cls.generate,  # type: ignore[attr-defined]
             driver="\n".join(sources),
             cases=len(kinds) or cases,
@@ -214,8 +214,8 @@ def same(value: Any, expected: Any, *, rtol: float = 1e-6, atol: float = 1e-8) -
     if type(value) is type(expected) and isinstance(expected, bool | str | None):
         return bool(value == expected)
     if _is_number(expected) and _is_number(value):
-        got = float(value)
-        return math.isfinite(got) and math.isclose(got, expected, rel_tol=rtol, abs_tol=atol)
+        number = float(value)
+        return math.isfinite(number) and math.isclose(number, expected, rel_tol=rtol, abs_tol=atol)
     if isinstance(expected, np.ndarray):
         value = as_array(value)
         if value is None or value.shape != expected.shape or _sort(value) != _sort(expected):

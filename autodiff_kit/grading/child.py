@@ -159,8 +159,8 @@ def run(
                 words = "Reading it takes more memory than it may use."
                 emit(answer_to(READ, "unreadable", words=words))
                 return
-            given = Given(step, work["names"], work["given"])
-            failures = _load(given, cells, step, work["skip"], emit, clock)
+            prelude = Given(step, work["names"], work["given"])
+            failures = _load(prelude, cells, step, work["skip"], emit, clock)
             emit(answer_to(LOADED))
             # All stay: in what is to be freed, the learner's code could look for them, and for the
             # modules that drivers use.
@@ -168,7 +168,7 @@ def run(
             for call in itertools.chain.from_iterable(calls):
                 number = len(spaces)
                 spaces.append({"ask": functools.partial(ask, number)} if ask else {})
-                _drive(number, call, spaces[-1], given, emit, printed, failures, clock)
+                _drive(number, call, spaces[-1], prelude, emit, printed, failures, clock)
     finally:
         sys.modules.pop("submission", None)
 
@@ -196,7 +196,7 @@ def answer_to(
 
 
 def _load(
-    given: Given,
+    prelude: Given,
     cells: list[Cell],
     step: Namespace,
     skip: list[int],
@@ -229,13 +229,13 @@ def _load(
             count += 1
             if _does_nothing(statement):
                 continue
-            is_given = given.repeats(statement)
+            is_given = prelude.repeats(statement)
             if count in skip:
                 failed(statement, _NO_TROUBLE)
             if count in skip or is_given:
                 continue
             emit({"call": RUNNING, "number": count, "cell": number, "line": statement.lineno})
-            given.share()
+            prelude.share()
             try:
                 tree = ast.Module([statement], [])
                 code = compile(tree, f"{SUBMISSION}{number}>", "exec", flags, True)
@@ -264,7 +264,7 @@ def _drive(
     number: int,
     call: CallSent,
     beside: Space,
-    given: Given,
+    prelude: Given,
     emit: Emit,
     printed: Printed,
     failures: Failures,
@@ -277,12 +277,12 @@ def _drive(
     try:
         beside |= {"__name__": "driver", "np": np, "__builtins__": dict(_BUILTINS)}
         exec(_driver(call["driver"]), beside)
-        given.put_back()
-        given.share()
+        prelude.put_back()
+        prelude.share()
         with clock():
-            value = beside["drive"](given.for_driver(), call["data"])
+            value = beside["drive"](prelude.for_driver(), call["data"])
         status = "ok"
-        if given.put_back():
+        if prelude.put_back():
             status, value = "refused", None
             words = "Your code changes what is given."
     except Missing as problem:

@@ -387,18 +387,20 @@ def isolation() -> tuple[str, str, str]:
 
     Only trying tells: what is installed may be forbidden.
     """
-    seen = sandbox.probe()
-    if seen and not seen[-1].problem:
-        walls = seen[-1].walls
+    attempts = sandbox.probe()
+    if attempts and not attempts[-1].problem:
+        walls = attempts[-1].walls
         summary = f"submissions can be shut in: level {walls.name} ({walls})"
-        if len(seen) == 1:
+        if len(attempts) == 1:
             return "ok", summary, ""
-        fallen = sorted({wall for f in seen for wall in f.walls.names} - set(walls.names))
+        fallen = sorted({wall for f in attempts for wall in f.walls.names} - set(walls.names))
         if fallen:
-            reason = seen[0].problem.rpartition(": ")[2]  # what comes first is where it was seen
+            reason = attempts[0].problem.rpartition(": ")[
+                2
+            ]  # what comes first is where it was seen
             summary += f". What does not stand: {', '.join(fallen)} ({reason[:120]})"
-        return "optional", summary, _mend(seen)
-    return "optional", f"submissions cannot be shut in: level {LEVELS[0]}", _mend(seen)
+        return "optional", summary, _mend(attempts)
+    return "optional", f"submissions cannot be shut in: level {LEVELS[0]}", _mend(attempts)
 
 
 def _mend(findings: list[sandbox.Finding]) -> str:

@@ -70,9 +70,9 @@ class Database:
                     f"{self.path} is in use by another program, which holds on to it.\n"
                     "-> Wait until that has ended, then run the same command again."
                 ) from error
-            shown = " ".join(str(error).split())[:200]
+            reason = " ".join(str(error).split())[:200]
             raise StoreError(
-                f"Cannot use {self.path} for results: it is damaged, or none ({shown}).\n"
+                f"Cannot use {self.path} for results: it is damaged, or none ({reason}).\n"
                 "Nothing in it was changed.\n"
                 "-> Take it from your backup. Or keep a copy, and let SQLite's own program save "
                 f"what can be read:\n     sqlite3 {self.path.name} .recover | sqlite3 new.sqlite\n"

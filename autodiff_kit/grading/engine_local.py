@@ -37,7 +37,7 @@ Engine = Callable[[Iterable[Job]], Iterator[Attempt]]
 class Summary:
     """What came of a run."""
 
-    found: int = 0
+    submissions: int = 0
     graded: int = 0
     known: int = 0  # had their row from an earlier run
     faults: int = 0
@@ -111,7 +111,7 @@ def grade(
             name = f"{submission.student}/{submission.exercise}"
             if zlib.crc32(name.encode()) % shard[1] != shard[0] - 1:
                 continue
-            summary.found += 1
+            summary.submissions += 1
             if spent[submission.student] > MAX_LEARNER and not submission.problem:
                 words = f"Files before this one took more than {MAX_LEARNER:g} s: it is not run."
                 submission = replace(submission, problem=words)

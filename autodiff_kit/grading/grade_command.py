@@ -128,8 +128,9 @@ def grade(
                 )
             _say(console, course, store, results)
             speed = f" ({summary.graded / summary.seconds:.0f} a second)" if summary.graded else ""
+            count = _number(summary.submissions, "submission")
             plain(
-                f"{_number(summary.found, 'submission')}: {summary.graded} graded now{speed}, "
+                f"{count}: {summary.graded} graded now{speed}, "
                 f"{summary.known} known already. Seed {secret}.\n"
                 f"Results: {results}, with a picture for each exercise.\n"
                 f"Next: autodiff-kit show STUDENT --results {results}, or "

@@ -109,11 +109,11 @@ def _below(path: Path, place: Path) -> Iterator[File]:
             is_file = entry not in folders
             if is_file and not entry.name.startswith(".") and entry.name != "receipt.json":
                 yield _file(folder / entry.name, place)
-        seen = [entry.name for entry in folders if is_seen(entry.name)]
-        if seen and levels == MAX_LEVELS:
-            yield _unread(folder / seen[0], place, f"It lies in more than {MAX_LEVELS} folders.")
+        names = [entry.name for entry in folders if is_seen(entry.name)]
+        if names and levels == MAX_LEVELS:
+            yield _unread(folder / names[0], place, f"It lies in more than {MAX_LEVELS} folders.")
         else:
-            waiting += [(folder / name, levels + 1) for name in reversed(seen)]
+            waiting += [(folder / name, levels + 1) for name in reversed(names)]
 
 
 def _unread(path: Path, place: Path, problem: str) -> File:

@@ -115,13 +115,13 @@ def list_() -> None:
     try:
         course = open_course(find_course(Path.cwd()))
         heads = ("exercise", "what", "lesson", "points", "minutes")
-        shown = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False)
+        table = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False)
         for e in course.exercises():
             lesson = e.lesson.split("_")[0]  # its number
-            shown.add_row(e.id, Text(e.title), Text(lesson), f"{e.points:g}", str(e.minutes))
+            table.add_row(e.id, Text(e.title), Text(lesson), f"{e.points:g}", str(e.minutes))
     except ExerciseError as error:
         raise click.ClickException(str(error)) from error
-    Console(highlight=False, emoji=False).print(shown)
+    Console(highlight=False, emoji=False).print(table)
     click.echo(f"Begin one with: autodiff-kit start {course.exercises()[0].id}")
 
 

@@ -165,16 +165,16 @@ def _alternatives(folder: Path) -> tuple[Variant, ...]:
 def _fits(exercise: Exercise) -> None:
     """Raise for an exercise whose parts do not fit together."""
     problems = []
-    given = Counter[str]()
+    points = Counter[str]()
     for check in exercise.checks:
-        given[check.step] += check.points  # type: ignore[assignment]
+        points[check.step] += check.points  # type: ignore[assignment]
         if check.name not in exercise.messages:
             problems.append(f"the check {check.name} has no text in messages.toml")
     for step in exercise.steps:
-        if given[step.id] != step.points:
+        if points[step.id] != step.points:
             problems.append(
                 f"step {step.id} has {step.points:g} points in exercise.toml, and its checks in "
-                f"checks.py have {given[step.id]:g} together"
+                f"checks.py have {points[step.id]:g} together"
             )
         if not set(step.names) <= defined(exercise.solution):
             problems.append(f"the solution of step {step.id} does not define {step.names}")

@@ -59,7 +59,7 @@ def changes(code: str) -> Iterator[tuple[str, str]]:
     # Of each change, only the statement that it is in is written anew.
     texts = [_text(statement) for statement in tree.body]
     before = "\n".join(texts)
-    seen = {before}
+    sources = {before}
     for index, statement in enumerate(tree.body):
         around = ast.Module([statement], [])
         for slot, place, node in list(_slots(around)):
@@ -68,8 +68,8 @@ def changes(code: str) -> Iterator[tuple[str, str]]:
                 text = _text(around)
                 slot[place] = node
                 after = "\n".join([*texts[:index], text, *texts[index + 1 :]])
-                if after not in seen:
-                    seen.add(after)
+                if after not in sources:
+                    sources.add(after)
                     yield _describe(before, after), after
 
 

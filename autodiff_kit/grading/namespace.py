@@ -67,9 +67,9 @@ class Given:
         self.statements: dict[tuple[str, ...], set[str]] = {}
         for part in ast.parse(source).body:
             self.statements.setdefault(_look(part), set()).add(text_of(part))
-        made = [part for part in self.names.values() if _module_of(part) == step.__name__]
-        functions = [part for part in made if isinstance(part, types.FunctionType)]
-        kinds = [Namespace, *(part for part in made if isinstance(part, type))]
+        own_parts = [part for part in self.names.values() if _module_of(part) == step.__name__]
+        functions = [part for part in own_parts if isinstance(part, types.FunctionType)]
+        kinds = [Namespace, *(part for part in own_parts if isinstance(part, type))]
         self.classes = [(kind, vars(kind), self._methods(kind)) for kind in kinds]
         for _, _, methods in self.classes:
             functions += [m for m in methods.values() if isinstance(m, types.FunctionType)]

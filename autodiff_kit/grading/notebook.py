@@ -179,13 +179,13 @@ def bound_by(cell: Cell | ast.stmt) -> set[str]:
     return names
 
 
-def redefined(given: str, sources: Iterable[str]) -> list[str]:
+def redefined(given_code: str, sources: Iterable[str]) -> list[str]:
     """Return the functions and classes of a code that were defined last in another way."""
-    wanted = _definitions(given)
-    last = dict(wanted)
+    definitions = _definitions(given_code)
+    last = dict(definitions)
     for source in sources:
-        last |= {name: text for name, text in _definitions(source).items() if name in wanted}
-    return [name for name in wanted if last[name] != wanted[name]]
+        last |= {name: text for name, text in _definitions(source).items() if name in definitions}
+    return [name for name in definitions if last[name] != definitions[name]]
 
 
 def _definitions(source: str) -> dict[str, str]:

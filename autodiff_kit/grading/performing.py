@@ -76,7 +76,7 @@ def performed(
     concept: str,
     about: Sequence[str],
     example: str,
-    shown: str,
+    caption: str,
     only: str | Sequence[str] = "backward",
 ) -> Check:
     """Make a check of an exercise of ``kind = "perform"``.
@@ -94,7 +94,7 @@ def performed(
         Which questions: ``"next"``, ``"value"``, ``"sum"`` and others.
     example : str
         A program that learners may see with its answers.
-    shown : str
+    caption : str
         That program in words.
     only : str or sequence of str
         Parts of the performance.
@@ -144,7 +144,7 @@ def performed(
         points=points,
         concept=concept,
         example={"source": example},
-        shown=shown,
+        caption=caption,
         generate=lambda rng: {"source": program(rng)},
         driver=_DRIVER,
         cases=1,

@@ -55,12 +55,14 @@ def edge_graph(
     widest = max(columns.values(), default=1)
     width = widest * (WIDE + GAP_X) - GAP_X + 2 * MARGIN
     height = (max(rows, default=0) + 1) * (HIGH + GAP_Y) - GAP_Y + 16
-    seen = Counter[int]()
+    counts = Counter[int]()
     places = []
     for row in rows:
         free = width - columns[row] * WIDE - (columns[row] - 1) * GAP_X
-        places.append((free / 2 + seen[row] * (WIDE + GAP_X) + WIDE / 2, 8 + row * (HIGH + GAP_Y)))
-        seen[row] += 1
+        places.append(
+            (free / 2 + counts[row] * (WIDE + GAP_X) + WIDE / 2, 8 + row * (HIGH + GAP_Y))
+        )
+        counts[row] += 1
     parts = []
     for (x, user), number in sorted(edges.items()):
         (x1, y1), (x2, y2) = places[x], places[user]

@@ -102,16 +102,16 @@ def next_hint(folder: Path | None, exercise: Exercise, *, pause: bool = False) -
     """
     facts = known(folder, exercise)
     helpful = exercise.helpful_hints(_list(facts.get("failures")))
-    shown = _list(facts.get("shown"))
-    unread = [number for number in helpful if number not in shown]
+    numbers = _list(facts.get("shown"))
+    unread = [number for number in helpful if number not in numbers]
     if pause and not unread:
         keep(folder, exercise, shown=[])
         return "That was the last hint. The next one is the first again."
-    shown = shown if unread else []
+    numbers = numbers if unread else []
     number = (unread or helpful)[0]
     most = facts.get("hints")
-    most = max(most if isinstance(most, int) else 0, len(shown) + 1)
-    keep(folder, exercise, hints=most, shown=[*shown, number])
+    most = max(most if isinstance(most, int) else 0, len(numbers) + 1)
+    keep(folder, exercise, hints=most, shown=[*numbers, number])
     hint = exercise.hints[number]
     where = f" ({hint.step})" if hint.step else ""
     return f"Hint {number + 1} of {len(exercise.hints)}{where}: {hint.text}"

@@ -104,15 +104,15 @@ def mistaken(puzzle: Puzzle, cell: str, mutant: Variant) -> tuple[Place, ...] | 
     ids: dict[str, list[str]] = {}
     for line in puzzle.lines:
         ids.setdefault(line.text, []).append(line.id)
-    taken = {id for _, id, _, _ in changed if id}
+    used_ids = {id for _, id, _, _ in changed if id}
     places = []
     for section, id, text, level in changed:
         if not id:
-            free = [name for name in ids.get(text, ()) if name not in taken]
+            free = [name for name in ids.get(text, ()) if name not in used_ids]
             if not free:  # a line that stands there more often than there are of it
                 return None
             id = free[0]
-            taken.add(id)
+            used_ids.add(id)
         places.append(Place(section, id, level))
     return tuple(places)
 
@@ -133,7 +133,7 @@ def _arrangement(puzzle: Puzzle, cell: str, code: str) -> _Changed | None:
         return None
     changed: _Changed = []
     section = -1
-    given = [number for number, owner in enumerate(owners) if owner is None]
+    fixed = [number for number, owner in enumerate(owners) if owner is None]
     passed: list[int] = []
     matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
     for action, first, last, begin, end in matcher.get_opcodes():
@@ -157,7 +157,7 @@ def _arrangement(puzzle: Puzzle, cell: str, code: str) -> _Changed | None:
                 return None
             if row[1] != "pass":  # it stands where no line does
                 changed.append((section, "", row[1], level))
-    if passed != given:
+    if passed != fixed:
         return None
     removed = [o[1] for o in owners if o and o[1] not in {id for _, id, _, _ in changed}]
     changed = _moved(puzzle, changed, removed)

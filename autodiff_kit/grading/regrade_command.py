@@ -123,12 +123,12 @@ def regrade(
 
 def _to_do(store: Store, names: list[str], absent: list[str]) -> Iterator[Submission]:
     """Yield each piece of work once; name in `absent` what was not kept."""
-    seen: set[tuple[str, str, str]] = set()
+    earlier: set[tuple[str, str, str]] = set()
     for hand_in in store.hand_ins():
         work = (hand_in.student, hand_in.exercise, hand_in.work)
-        if hand_in.exercise not in names or work in seen:
+        if hand_in.exercise not in names or work in earlier:
             continue
-        seen.add(work)
+        earlier.add(work)
         is_file = hand_in.work != hand_in.origin
         data = kept(store.path.parent, hand_in.work) if is_file else b""
         if data is None:

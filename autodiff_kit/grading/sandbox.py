@@ -288,15 +288,15 @@ def _bubblewrap(files: list[str]) -> list[str]:
     here = Path(__file__).parent
     own = [str(here / f"{name}.py") for name in OWN]
     own.append(os.path.realpath(bare_python()[0]))
-    shown = [part for path in [*files, *own] for part in ("--ro-bind", path, path)]
+    mounts = [part for path in [*files, *own] for part in ("--ro-bind", path, path)]
     for path in ("/lib", "/lib64", "/bin"):
         if os.path.islink(path):
-            shown += ["--symlink", os.readlink(path), path]
+            mounts += ["--symlink", os.readlink(path), path]
     walls = ["--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
     return [
         shutil.which("bwrap") or "bwrap",
         *walls,
-        *shown,
+        *mounts,
         "--dev",
         "/dev",
         "--proc",
@@ -391,20 +391,20 @@ class Finding:
 
 def probe() -> list[Finding]:
     """Try the sets of walls, the best first, until one stands; return what was seen."""
-    seen = []
+    attempts = []
     for walls in candidates():
         with Sandbox(walls) as sandbox:
             try:
                 problem = self_test(sandbox)
             except Fault as fault:
                 problem = str(fault)
-        seen.append(Finding(walls, problem))
+        attempts.append(Finding(walls, problem))
         if not problem:
             break
-    return seen
+    return attempts
 
 
 def best_walls() -> Walls | None:
     """Return the best walls that stand on this machine; None if there are none."""
-    seen = probe()
-    return seen[-1].walls if seen and not seen[-1].problem else None
+    attempts = probe()
+    return attempts[-1].walls if attempts and not attempts[-1].problem else None

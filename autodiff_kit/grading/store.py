@@ -130,23 +130,23 @@ class Store(Database):
             last of each learner's is noted unless it was handed in last before; others once.
         checks : mapping of exercise to hash
         """
-        seen: dict[tuple[str, str], dict[str, float]] = {}
+        times: dict[tuple[str, str], dict[str, float]] = {}
         for known in self.hand_ins():
-            works = seen.setdefault((known.student, known.exercise), {})
+            works = times.setdefault((known.student, known.exercise), {})
             works[known.work] = max(known.handed_in, works.get(known.work, 0.0))
-        last = {(found.student, found.exercise): found.work for found in hand_ins}
+        last = {(hand_in.student, hand_in.exercise): hand_in.work for hand_in in hand_ins}
         rows = []
         now = time.time()
-        for place, found in enumerate(hand_ins):
-            works = seen.setdefault((found.student, found.exercise), {})
-            if not found.handed_in:
-                is_last = last[found.student, found.exercise] == found.work
+        for place, hand_in in enumerate(hand_ins):
+            works = times.setdefault((hand_in.student, hand_in.exercise), {})
+            if not hand_in.handed_in:
+                is_last = last[hand_in.student, hand_in.exercise] == hand_in.work
                 latest = max(works, key=lambda work: works[work], default="")
-                if found.work in works and (not is_last or latest == found.work):
+                if hand_in.work in works and (not is_last or latest == hand_in.work):
                     continue
-                found = replace(found, handed_in=now + 1e-6 * place)
-            works[found.work] = max(found.handed_in, works.get(found.work, 0.0))
-            rows.append(vars(found))
+                hand_in = replace(hand_in, handed_in=now + 1e-6 * place)
+            works[hand_in.work] = max(hand_in.handed_in, works.get(hand_in.work, 0.0))
+            rows.append(vars(hand_in))
         with self.explained(), self.together():
             self.insert("hand_ins", rows)
             self.base.executemany(
@@ -160,10 +160,10 @@ class Store(Database):
         where, values = ("where student = ?", (student,)) if student is not None else ("", ())
         names = ", ".join(field.name for field in fields(HandIn))
         rows = self.rows(f"select {names} from hand_ins {where} order by number", values)
-        found = [HandIn(**dict(row)) for row in rows]
+        all_of_them = [HandIn(**dict(row)) for row in rows]
         return [
             hand_in if hand_in.is_late is None else replace(hand_in, is_late=bool(hand_in.is_late))
-            for hand_in in found
+            for hand_in in all_of_them
         ]
 
     def checks(self) -> dict[str, str]:
@@ -196,14 +196,14 @@ class Store(Database):
     def comments(self) -> dict[tuple[str, str], dict[str, Comment]]:
         """Return what is said now: (student, exercise) -> step -> Comment."""
         names = ", ".join(field.name for field in fields(Comment))
-        said: dict[tuple[str, str], dict[str, Comment]] = {}
+        by_work: dict[tuple[str, str], dict[str, Comment]] = {}
         for row in self.rows(f"select {names} from comments order by number"):
             comment = Comment(**dict(row))
-            by_step = said.setdefault((comment.student, comment.exercise), {})
+            by_step = by_work.setdefault((comment.student, comment.exercise), {})
             by_step.pop(comment.step, None)
             if comment.text:
                 by_step[comment.step] = comment
-        return said
+        return by_work
 
     def last_numbers(self) -> dict[str, int]:
         """Return the number of the last row of each table."""
@@ -358,7 +358,7 @@ class Store(Database):
             self.fact(name, value)
         new = self.add(other.attempts())
         with self.explained(), self.together():
-            self.insert("hand_ins", [vars(found) for found in other.hand_ins()])
+            self.insert("hand_ins", [vars(hand_in) for hand_in in other.hand_ins()])
             self.base.executemany(
                 "insert into checks values (:exercise, :checks, :at) on conflict (exercise) do "
                 "update set checks = excluded.checks, at = excluded.at "

@@ -200,8 +200,8 @@ def _answers(
                 for _ in range(MAX_ASKED):
                     if message is None or message["call"] != child.ASKED:
                         break
-                    told = wire.encode(calls[number].answer_to(message.get("value")))
-                    process.send(wire.frame(told), clock.left(limits.seconds))
+                    answer = wire.encode(calls[number].answer_to(message.get("value")))
+                    process.send(wire.frame(answer), clock.left(limits.seconds))
                     message = frames.next(place, limit)
                 while message is not None and message["call"] == child.RUNNING:
                     running = _statement(message)

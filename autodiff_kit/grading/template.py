@@ -68,7 +68,7 @@ from autodiff_kit.grading.untouched import untouched
 
 # One class for each check; it is only a bag of functions, so none of them takes `self`.
 #   step, points, concept   whose points it decides about, and what it tests, in a few words
-#   shown, example          the small case that learners may see, in words and as data
+#   caption, example        the small case that learners may see, in words and as data
 #   generate(rng)           draws another input. Points are given if the example and all the drawn
 #                           ones come out right (three of them; `cases=5` for another number)
 #   drive(step, data)       runs beside the learner's code, in a process behind walls. `step` has
@@ -90,7 +90,7 @@ from autodiff_kit.grading.untouched import untouched
 
 @check(step="rule", points=2, concept="each number gets its share of g")
 class Vector:
-    shown = "mean_rule(6.0, x) for x = [1, 2, 3]"
+    caption = "mean_rule(6.0, x) for x = [1, 2, 3]"
     example = {{"g": 6.0, "x": np.array([1.0, 2.0, 3.0])}}
 
     def generate(rng):
@@ -105,7 +105,7 @@ class Vector:
 
 @check(step="rule", points=1, concept="n counts all axes")
 class Matrix:
-    shown = "mean_rule(6.0, x) for an x of shape (2, 3)"
+    caption = "mean_rule(6.0, x) for an x of shape (2, 3)"
     example = {{"g": 6.0, "x": np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])}}
 
     def generate(rng):
@@ -118,7 +118,7 @@ class Matrix:
 
 # What others still read may not be changed. This asks again what the checks before it ask.
 untouched_inputs = untouched(
-    Vector, Matrix, name="Untouched", points=1, shown="the two examples above"
+    Vector, Matrix, name="Untouched", points=1, caption="the two examples above"
 )
 '''
 

@@ -110,8 +110,8 @@ def is_passed(
     """
     numbers = tuple(numbers) or tuple(range(1 + check.cases))
     codes = exercise.solution, reach(code, check.driver)
-    asked = check, codes, check.first_seed(seed), budget, numbers
-    if asked not in _passed:
+    key = check, codes, check.first_seed(seed), budget, numbers
+    if key not in _passed:
         if len(_passed) > MOST_REMEMBERED:
             _passed.clear()
         inputs, right = check_inputs(check, seed), right_answers(exercise, check, seed)
@@ -120,5 +120,5 @@ def is_passed(
             (answer,) = _bounded(code, [call_of(check, inputs[number])], budget)
             return is_right(check, inputs[number], answer, right[number])
 
-        _passed[asked] = all(map(is_right_at, numbers))
-    return _passed[asked]
+        _passed[key] = all(map(is_right_at, numbers))
+    return _passed[key]

@@ -19,7 +19,7 @@ from autodiff_kit.grading.checks import Check
 __all__ = ["untouched"]
 
 
-def untouched(*checks: Check, name: str, points: float, shown: str = "") -> Check:
+def untouched(*checks: Check, name: str, points: float, caption: str = "") -> Check:
     """Make the check that a step's function changes none of its inputs.
 
     It asks what other checks of the step ask, with the same inputs, so that a function loses these
@@ -34,7 +34,7 @@ def untouched(*checks: Check, name: str, points: float, shown: str = "") -> Chec
     name : str
         Name of the check, as for a class: of its test cell and its message.
     points : float
-    shown : str, optional
+    caption : str, optional
         The examples in words, if there are several.
 
     Returns
@@ -61,7 +61,8 @@ def untouched(*checks: Check, name: str, points: float, shown: str = "") -> Chec
         points=points,
         concept="right without changing its inputs",
         example=[[check.example] for check in checks],
-        shown=f"{shown or checks[0].shown} (which inputs are changed afterwards, and the answer)",
+        caption=f"{caption or checks[0].caption} "
+        "(which inputs are changed afterwards, and the answer)",
         generate=lambda rng: None,
         driver="\n".join([*sources, *drivers, call]),
         cases=1,

@@ -41,7 +41,7 @@ def computed(process: int) -> float | None:
         return None
 
 
-def limit_resources(limits: LimitsSent, taken: int) -> None:
+def limit_resources(limits: LimitsSent, in_use: int) -> None:
     """Let the system itself stop what grows too large (where it can: not on Windows)."""
     if resource is None:
         return
@@ -51,8 +51,8 @@ def limit_resources(limits: LimitsSent, taken: int) -> None:
         "RLIMIT_FSIZE": limits["file"],
         "RLIMIT_NOFILE": 64,
     }
-    if taken:  # what Python and NumPy take already is not the learner's
-        values["RLIMIT_AS"] = taken + limits["memory"] * 2**20
+    if in_use:  # what Python and NumPy take already is not the learner's
+        values["RLIMIT_AS"] = in_use + limits["memory"] * 2**20
     for name, value in values.items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(getattr(resource, name), (value, value))

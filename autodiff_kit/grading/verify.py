@@ -278,20 +278,20 @@ class _Cases:
     def __init__(self, exercise: Exercise, check: Check, seed: int) -> None:
         self.exercise, self.check = exercise, check
         self.draws = check.draws(seed)
-        self.made: list[tuple[Any, Answer]] = []
+        self.cases: list[tuple[Any, Answer]] = []
 
     def right(self, number: int) -> Answer:
         """Return the right answer to a case."""
-        while len(self.made) <= number:
+        while len(self.cases) <= number:
             data = next(self.draws)
-            self.made.append((data, right_answer(self.exercise, self.check, data)))
-        return self.made[number][1]
+            self.cases.append((data, right_answer(self.exercise, self.check, data)))
+        return self.cases[number][1]
 
     def are_passed_by(self, guess: Callable[[int], Answer]) -> bool:
         """Tell whether a guess for each case, by its number, is right."""
         for number in range(self.check.cases):
             expected = self.right(number)
-            if not is_right(self.check, self.made[number][0], guess(number), expected):
+            if not is_right(self.check, self.cases[number][0], guess(number), expected):
                 return False
         return True
 

@@ -220,9 +220,9 @@ def forbidden_calls() -> bytes:
                 return
         array = (_Compare * max(len(compare), 1))(*compare)
         action_, count = ctypes.c_uint32(action), ctypes.c_uint(len(compare))
-        made = library.seccomp_rule_add_array(context, action_, number, count, array)
-        if made < 0:
-            raise OSError(-made, f"seccomp rule for {call}: {os.strerror(-made)}")
+        status = library.seccomp_rule_add_array(context, action_, number, count, array)
+        if status < 0:
+            raise OSError(-status, f"seccomp rule for {call}: {os.strerror(-status)}")
 
     for name in FORBIDDEN:
         rule(name, refuse)

@@ -61,10 +61,12 @@ def evidence(
             yours += _precision(answer.value)
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {expected}"
-            return f"For {check.shown}:\n{yours}{best_of}"
+            return f"For {check.caption}:\n{yours}{best_of}"
         yours = _difference(answer.value, best.value) if answer.status == "ok" else _trouble(answer)
         yours += _precision(answer.value)
-        return f"For {check.shown}: right. With other inputs of that kind it is not: there {yours}."
+        return (
+            f"For {check.caption}: right. With other inputs of that kind it is not: there {yours}."
+        )
     return ""
 
 

@@ -53,8 +53,8 @@ class InProcess:
             call = calls[[*order[0], *order[1]][number]]
             return child.value_of(call.answer_to(wire.decode(wire.encode(question), limits.reply)))
 
-        sent = request_of(Work.of(code), calls, order, limits, b"")
-        first, second = (wire.decode(data, 2**40) for data in sent)
+        request = request_of(Work.of(code), calls, order, limits, b"")
+        first, second = (wire.decode(data, 2**40) for data in request)
         before = sys.modules.get("submission")
         with np.errstate():
             clock = functools.partial(_Within, limits, time.monotonic() + limits.total)

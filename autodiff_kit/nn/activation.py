@@ -48,7 +48,7 @@ class ReLU(_InPlace):
 class LeakyReLU(_InPlace):
     """Keep what is positive; multiply the rest by a small number."""
 
-    _shown = ("negative_slope",)
+    _repr_names = ("negative_slope",)
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class LeakyReLU(_InPlace):
 class PReLU(Module):
     """``LeakyReLU`` whose slope is a parameter: one, or one per channel (dimension 1)."""
 
-    _shown = ("num_parameters",)
+    _repr_names = ("num_parameters",)
 
     def __init__(
         self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
@@ -84,7 +84,7 @@ class PReLU(Module):
 class ELU(_InPlace):
     """Keep what is positive; the rest approaches ``-alpha`` exponentially."""
 
-    _shown = ("alpha",)
+    _repr_names = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class ELU(_InPlace):
 class CELU(_InPlace):
     """``ELU`` whose slope is 1 at 0 for any ``alpha``."""
 
-    _shown = ("alpha",)
+    _repr_names = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class CELU(_InPlace):
 class RReLU(_InPlace):
     """``LeakyReLU`` whose slopes are drawn between two bounds; in evaluation, their mean."""
 
-    _shown = ("lower", "upper")
+    _repr_names = ("lower", "upper")
 
     def __init__(self, lower: float = 1 / 8, upper: float = 1 / 3, inplace: bool = False) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ class RReLU(_InPlace):
 class Threshold(_InPlace):
     """Keep what is above a threshold; the rest becomes ``value``."""
 
-    _shown = ("threshold", "value")
+    _repr_names = ("threshold", "value")
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__()
@@ -202,7 +202,7 @@ class Mish(_InPlace):
 class GELU(Module):
     """Multiply by the standard normal CDF."""
 
-    _shown = ("approximate",)
+    _repr_names = ("approximate",)
 
     def __init__(self, approximate: str = "none") -> None:
         super().__init__()
@@ -216,7 +216,7 @@ class GELU(Module):
 class Hardtanh(_InPlace):
     """Clamp to the range from ``min_val`` to ``max_val``."""
 
-    _shown: tuple[str, ...] = ("min_val", "max_val")
+    _repr_names: tuple[str, ...] = ("min_val", "max_val")
 
     def __init__(self, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> None:
         super().__init__()
@@ -232,7 +232,7 @@ class Hardtanh(_InPlace):
 class ReLU6(Hardtanh):
     """Clamp to the range from 0 to 6."""
 
-    _shown = ()
+    _repr_names = ()
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -265,7 +265,7 @@ class Hardswish(Module):
 class Softplus(Module):
     """A smooth ``ReLU``."""
 
-    _shown = ("beta", "threshold")
+    _repr_names = ("beta", "threshold")
 
     def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
         super().__init__()
@@ -319,7 +319,7 @@ class Softsign(Module):
 class GLU(Module):
     """Multiply one half of the elements along a dimension by the sigmoid of the other half."""
 
-    _shown = ("dim",)
+    _repr_names = ("dim",)
 
     def __init__(self, dim: int = -1) -> None:
         super().__init__()
@@ -333,7 +333,7 @@ class GLU(Module):
 class Softmax(Module):
     """Turn numbers along a dimension into shares that add up to 1."""
 
-    _shown = ("dim",)
+    _repr_names = ("dim",)
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -357,7 +357,7 @@ class Softmax2d(Module):
 class Softmin(Module):
     """``Softmax`` of the negative numbers."""
 
-    _shown = ("dim",)
+    _repr_names = ("dim",)
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()
@@ -371,7 +371,7 @@ class Softmin(Module):
 class LogSoftmax(Module):
     """The logarithm of ``Softmax``, exact where that is tiny."""
 
-    _shown = ("dim",)
+    _repr_names = ("dim",)
 
     def __init__(self, dim: int | None = None) -> None:
         super().__init__()

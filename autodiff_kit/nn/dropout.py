@@ -15,7 +15,7 @@ __all__ = ["AlphaDropout", "Dropout", "Dropout1d", "Dropout2d"]
 
 
 class _Dropping(Module):
-    _shown = ("p", "inplace")
+    _repr_names = ("p", "inplace")
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()

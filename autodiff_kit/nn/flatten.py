@@ -19,7 +19,7 @@ __all__ = ["Flatten", "Unflatten"]
 class Flatten(Module):
     """Join dimensions into one: all but the first, which counts the samples."""
 
-    _shown = ("start_dim", "end_dim")
+    _repr_names = ("start_dim", "end_dim")
 
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
@@ -33,7 +33,7 @@ class Flatten(Module):
 class Unflatten(Module):
     """Split one dimension into several, whose sizes are ``unflattened_size``; -1 fits one."""
 
-    _shown = ("dim", "unflattened_size")
+    _repr_names = ("dim", "unflattened_size")
 
     def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
         super().__init__()

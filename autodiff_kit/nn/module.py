@@ -58,7 +58,7 @@ class Module(State):
     _modules: dict[str, Module | None]
 
     _with_kwargs: Collection[int] = ()  # the numbers of the hooks that get them
-    _shown: tuple[str, ...] = ()  # the attributes that ``extra_repr`` prints
+    _repr_names: tuple[str, ...] = ()  # the attributes that ``extra_repr`` prints
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         for name in kwargs:
@@ -404,7 +404,7 @@ class Module(State):
 
     def extra_repr(self) -> str:
         """Return what to print between the brackets; subclasses have more to say."""
-        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._shown)
+        return ", ".join(f"{name}={getattr(self, name)!r}" for name in self._repr_names)
 
     def _child_lines(self) -> list[str]:
         return [f"({name}): {child!r}" for name, child in self._modules.items()]
@@ -438,9 +438,9 @@ def _once(
     pairs: Iterable[tuple[str, Any]], remove_duplicate: bool = True, memo: set[Any] | None = None
 ) -> Iterator[tuple[str, Any]]:
     """Leave out None, and with ``remove_duplicate`` what is there under a second name."""
-    seen = set() if memo is None else memo
+    visited = set() if memo is None else memo
     for name, value in pairs:
-        if value is not None and value not in seen:
+        if value is not None and value not in visited:
             if remove_duplicate:
-                seen.add(value)
+                visited.add(value)
             yield name, value

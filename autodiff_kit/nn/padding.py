@@ -42,7 +42,7 @@ class _Border(Module):
 class ConstantPad1d(_Border):
     """Add elements of one value at both ends of sequences."""
 
-    _rank, _shown = 1, ("padding", "value")
+    _rank, _repr_names = 1, ("padding", "value")
 
     def __init__(self, padding: Numbers, value: float) -> None:
         super().__init__(padding)
@@ -117,7 +117,7 @@ class CircularPad2d(CircularPad1d):
 class Unfold(Module):
     """Make a column of each window on an image: (n, c, h, w) to (n, c * window, windows)."""
 
-    _shown: tuple[str, ...] = ("kernel_size", "dilation", "padding", "stride")
+    _repr_names: tuple[str, ...] = ("kernel_size", "dilation", "padding", "stride")
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class Unfold(Module):
 class Fold(Module):
     """Put windows back on an image of size ``output_size``; where they overlap, they add up."""
 
-    _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
+    _repr_names = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class PixelShuffle(Module):
     Source: Shi et al., Real-time single image and video super-resolution (2016).
     """
 
-    _shown = ("upscale_factor",)
+    _repr_names = ("upscale_factor",)
 
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
@@ -178,7 +178,7 @@ class PixelShuffle(Module):
 class PixelUnshuffle(Module):
     """Turn pixels into channels: the opposite of ``PixelShuffle``."""
 
-    _shown = ("downscale_factor",)
+    _repr_names = ("downscale_factor",)
 
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()

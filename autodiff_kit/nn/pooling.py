@@ -17,7 +17,7 @@ __all__ += ["MaxPool1d", "MaxPool2d", "Upsample", "UpsamplingBilinear2d", "Upsam
 
 
 class _MaxPoolNd(Module):
-    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+    _repr_names = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class MaxPool2d(_MaxPoolNd):
 class AvgPool1d(Module):
     """Average every window of a sequence."""
 
-    _shown = ("kernel_size", "stride", "padding")
+    _repr_names = ("kernel_size", "stride", "padding")
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class AvgPool1d(Module):
 class AvgPool2d(Module):
     """Average every window of an image."""
 
-    _shown = ("kernel_size", "stride", "padding")
+    _repr_names = ("kernel_size", "stride", "padding")
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class AvgPool2d(Module):
 class AdaptiveAvgPool1d(Module):
     """Average a sequence over as many windows as wanted."""
 
-    _shown = ("output_size",)
+    _repr_names = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -123,7 +123,7 @@ class AdaptiveAvgPool1d(Module):
 class AdaptiveAvgPool2d(Module):
     """Average an image over as many windows as wanted, for images of any size."""
 
-    _shown = ("output_size",)
+    _repr_names = ("output_size",)
 
     def __init__(self, output_size: Any) -> None:
         super().__init__()
@@ -137,7 +137,7 @@ class AdaptiveAvgPool2d(Module):
 class AdaptiveMaxPool2d(Module):
     """Take the largest elements of as many windows as wanted."""
 
-    _shown = ("output_size",)
+    _repr_names = ("output_size",)
 
     def __init__(self, output_size: Any, return_indices: bool = False) -> None:
         super().__init__()

@@ -271,7 +271,7 @@ def text_of(row: Op, *, is_watched: bool = False) -> str:
         texts[f"{row.inputs[1]}_shape"] = "getattr(b, 'shape', ())"
         texts[f"{row.inputs[1]}_dtype"] = "getattr(b, 'dtype', None)"
     inputs = f"({', '.join(names)},)"
-    given = f"{{{', '.join(f'{name!r}: {name}' for name in row.params)}}}"
+    params_text = f"{{{', '.join(f'{name!r}: {name}' for name in row.params)}}}"
     holes = {
         "all_tensors": " and ".join(tensors_),
         "arrays": ", ".join(arrays),
@@ -296,7 +296,7 @@ def text_of(row: Op, *, is_watched: bool = False) -> str:
         "out": _if_read("out", "result", row),
         "params": "".join(f", {name}" for name in ("*" * bool(row.params), *row.params) if name),
         "results": ", ".join(("result", *row.by_products)),
-        "told": f"mode.observer.applied(row, {inputs}, {given}, out, out._node)",
+        "told": f"mode.observer.applied(row, {inputs}, {params_text}, out, out._node)",
         "rest": "".join(f"{texts[name]}, " for name in row.rest),
         "edge0": nodes[0],
         "edge_of_y": nodes[min(1, count - 1)],

@@ -245,9 +245,11 @@ class ParsonsCard(PuzzleCard):
         self._ids = {**getattr(self, "_ids", {}), number: {}}
         for line, name in zip(lines, names, strict=True):
             self._ids[number][f"l{name}"] = line.id
-        shown = [Line(name, line.text) for name, line in zip(self._ids[number], lines, strict=True)]
-        rng.shuffle(shown)
-        return shown
+        displayed = [
+            Line(name, line.text) for name, line in zip(self._ids[number], lines, strict=True)
+        ]
+        rng.shuffle(displayed)
+        return displayed
 
     def own_form(self, number: int, answer: Any) -> list[Any]:
         """Return the arrangement that the browser sends, with the puzzle's own ids of lines."""

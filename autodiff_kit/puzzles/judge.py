@@ -95,8 +95,8 @@ def judge(
 def _unreadable(error: SyntaxError, lines: list[str]) -> Verdict:
     number = error.lineno or 0
     text = lines[number - 1].strip() if 0 < number <= len(lines) else ""
-    if found := re.search(r"expected an indented block after .* on line (\d+)", error.msg):
-        number = int(found[1])
+    if match := re.search(r"expected an indented block after .* on line (\d+)", error.msg):
+        number = int(match[1])
         opening = lines[number - 1].strip()
         words = f"`{opening}` opens a block: at least one line has to stand below it, further in."
         return Verdict(False, "empty_block", words, number)

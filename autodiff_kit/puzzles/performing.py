@@ -58,9 +58,9 @@ class Performance(BeTheEngine):
 
     def __init__(self, exercise: Exercise, folder: Path | None) -> None:
         self._exercise, self._folder = exercise, folder
-        kept = _kept(exercise, folder)
-        self._draw = kept["draw"] if kept else secrets.randbelow(DRAWS)
-        log = kept["log"] if kept else []
+        entry = _kept(exercise, folder)
+        self._draw = entry["draw"] if entry else secrets.randbelow(DRAWS)
+        log = entry["log"] if entry else []
         performed = performed_by(exercise)
         recording = recording_of(source_of(performed.program, self._draw))
         super().__init__(recording, performed.only, level="exam", log=log)
@@ -141,19 +141,19 @@ def answered(exercise: Exercise, folder: Path | None, space: Namespace) -> str:
     space : dict
         The notebook's ``globals()``: ``performance`` is defined in it.
     """
-    kept = _kept(exercise, folder)
-    responses = _responses(kept["log"]) if kept else []
+    entry = _kept(exercise, folder)
+    responses = _responses(entry["log"]) if entry else []
     performed = performed_by(exercise)
-    if kept is None or not responses:
+    if entry is None or not responses:
         return f'Nothing is answered yet: run the cell with perform("{exercise.id}") above.'
     script = perform_payload(
-        recording_of(source_of(performed.program, kept["draw"])), performed.only
+        recording_of(source_of(performed.program, entry["draw"])), performed.only
     )[0]["script"]
     walk = Walk(script, is_exam=True)
     for response in responses:
         if walk.task is not None and walk.answer(response).outcome == "unclear":
             walk.show()
-    code = f'# To write them anew: answers("{exercise.id}")\n{code_with(kept["draw"], responses)}'
+    code = f'# To write them anew: answers("{exercise.id}")\n{code_with(entry["draw"], responses)}'
     define(code, f"<answers to {exercise.id}>", space)
     shell = get_ipython()
     if shell is not None:
@@ -167,11 +167,11 @@ def answered(exercise: Exercise, folder: Path | None, space: Namespace) -> str:
 
 def _kept(exercise: Exercise, folder: Path | None) -> Json | None:
     """Return the number of the graph and what was answered; another version draws another one."""
-    kept = known(folder, exercise).get(KEPT)
-    if not isinstance(kept, dict) or not isinstance(kept.get("log"), list):
+    entry = known(folder, exercise).get(KEPT)
+    if not isinstance(entry, dict) or not isinstance(entry.get("log"), list):
         return None
-    draw = kept.get("draw")
-    return kept if type(draw) is int and 0 <= draw < DRAWS else None
+    draw = entry.get("draw")
+    return entry if type(draw) is int and 0 <= draw < DRAWS else None
 
 
 def _responses(log: list[Any]) -> list[Any]:

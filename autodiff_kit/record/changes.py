@@ -72,12 +72,12 @@ class Changes(Notes):
         if entry["kind"] == "op":
             if entry["recorded"]:
                 return False  # a result that detach_() has cut off: its node goes on
-            made = next(
+            origin = next(
                 event
                 for event in reversed(self._events)
                 if event["kind"] == "op" and event["node"] == number
             )
-            self._events[self._events.index(made)] = {"kind": "leaf", "node": number}
+            self._events[self._events.index(origin)] = {"kind": "leaf", "node": number}
             entry["kind"] = "leaf"
         entry["recorded"] = entry["requires_grad"] = True
         self._young.append(number)

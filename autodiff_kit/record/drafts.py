@@ -48,7 +48,7 @@ class Draft:
     """
 
     __slots__ = (
-        *("_kept", "_nodes", "_only", "_saved"),
+        *("_plan", "_nodes", "_only", "_saved"),
         *("args", "entry", "is_lasting", "is_plain", "number", "saves"),
     )
 
@@ -67,7 +67,7 @@ class Draft:
             self.args = [f"{op.inputs[0]}[{i}]" for i in range(count)]
         # What the node saves: the name, the inputs whose rules read it, the slot of the node, or
         # the place of a parameter, such as the indices that a gradient is put back to.
-        self._kept: list[tuple[str, list[str], str | int]] = []
+        self._plan: list[tuple[str, list[str], str | int]] = []
         self._saved: dict[Any, int] = {}  # by the bytes of each, the number that they have
         self._only = ""  # the slot of the node, if it keeps nothing else
         if node is not None:
@@ -80,9 +80,9 @@ class Draft:
                 saved = {name: x for name, x in saved.items() if not isinstance(x, int | float)}
             for name in (*saved, *places):
                 readers = [w for w in needed_by if name in op.rules[w].reads]
-                self._kept.append((name, readers, places.get(name, slots.get(name, ""))))
-        self.saves = bool(self._kept)
-        if len(self._kept) == 1 and (slot := self._kept[0][2]) in _SLOTS:
+                self._plan.append((name, readers, places.get(name, slots.get(name, ""))))
+        self.saves = bool(self._plan)
+        if len(self._plan) == 1 and (slot := self._plan[0][2]) in _SLOTS:
             self._only = str(slot)
 
     def saved(self, node: Node) -> int:
@@ -97,7 +97,7 @@ class Draft:
             return self._entries(key, [key]) if number is None else number
         counted: list[Any] = []  # `x * x` saves one array, for both rules; so does `x.t() @ x`
         sizes: list[int | None] = []
-        for name, _, slot in self._kept:
+        for name, _, slot in self._plan:
             value = getattr(node, slot) if slot in _SLOTS else None
             if value is None or counted:
                 sizes.append(self._size(node, name, slot, counted))
@@ -113,7 +113,7 @@ class Draft:
         """Note what is saved if it takes so many bytes; of None, nothing is."""
         entries: list[Saved] = [
             {"name": name, "for": readers, "bytes": size}
-            for (name, readers, _), size in zip(self._kept, sizes, strict=True)
+            for (name, readers, _), size in zip(self._plan, sizes, strict=True)
             if size is not None
         ]
         number = self._saved[key] = self._nodes.keep(entries) if entries else 0

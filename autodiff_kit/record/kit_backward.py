@@ -37,13 +37,13 @@ class KitBackward(KitNotes, Observer):
         self._retained: dict[int, Any] = {}  # .grad of tensors that are no leaves
         self._seeds: list[Any] = []  # what create_graph begins with, weakly
 
-    def carries(self, function: Callable[..., Any], *given: Any, **switches: Any) -> Any:
+    def carries(self, function: Callable[..., Any], *arguments: Any, **switches: Any) -> Any:
         """Run a backward pass; where no code of the learner's runs in it, it need not be traced."""
-        if gettrace() is not tracer or not _is_plain(given[0]):
-            return function(*given, **switches)
+        if gettrace() is not tracer or not _is_plain(arguments[0]):
+            return function(*arguments, **switches)
         settrace(None)
         try:
-            return function(*given, **switches)
+            return function(*arguments, **switches)
         finally:
             settrace(tracer)
 
@@ -92,7 +92,7 @@ class KitBackward(KitNotes, Observer):
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         """Note what a rule has passed on, before and after broadcasting was undone."""
-        op, numbers, noted = node.op, self._numbers, self._noted
+        op, numbers, note_of = node.op, self._numbers, self._noted
         if isinstance(edge, Nowhere):
             return
         number, to = numbers.get(node.number), numbers.get(edge.number)
@@ -102,9 +102,9 @@ class KitBackward(KitNotes, Observer):
                 self._node(node) if number is None else number,
                 f"{op.inputs[0]}[{index}]" if op.is_variadic else op.inputs[index],
                 self._node(edge) if to is None else to,
-                None if before.shape == after.shape else noted(before),
-                noted(after),
-                None if total is after else noted(total),
+                None if before.shape == after.shape else note_of(before),
+                note_of(after),
+                None if total is after else note_of(total),
             )
         )
 

@@ -41,7 +41,7 @@ class KitOps(KitBackward):
         super().__init__(limit, base)
         self._promoted: dict[int, int] = {}
         # Made last: no name holds `torch.tensor([0, 1])` inside of a call.
-        self._made: deque[weakref.ref[Tensor]] = deque(maxlen=4)
+        self._recent: deque[weakref.ref[Tensor]] = deque(maxlen=4)
 
     def runs(self, function: Callable[..., Any], *inputs: Any, **params: Any) -> Any:
         """Run an op; no code of the learner's runs in it, so it need not be traced."""

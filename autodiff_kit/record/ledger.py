@@ -177,20 +177,20 @@ class Events(list[Any]):
     def _event(self, item: Any) -> Event:
         if type(item) is int:
             return {"kind": self._nodes.kind(item), "node": item}
-        kind, kept = item[0], self._values.kept
+        kind, value_of = item[0], self._values.kept
         if kind == VISIT:
-            return {"kind": "visit", "node": item[1], "g": kept(item[2])}
+            return {"kind": "visit", "node": item[1], "g": value_of(item[2])}
         if kind == RELEASE:
             return {"kind": "release", "node": item[1], "bytes": item[2]}
         _, node, arg, to, before, after, total = item
-        value: Value | None = None if total is None else kept(total)
+        value: Value | None = None if total is None else value_of(total)
         return {
             "kind": "contribution",
             "node": node,
             "arg": arg,
             "to": to,
-            "before": None if before is None else kept(before),
-            "after": kept(after),
+            "before": None if before is None else value_of(before),
+            "after": value_of(after),
             "total": value,
         }
 

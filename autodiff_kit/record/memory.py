@@ -149,7 +149,7 @@ class _Watch(Observer):
         # node at work, and in .grad.
         self._tensors: dict[int, int] = {}
         self._references: list[weakref.ref[Tensor]] = []
-        self._made: dict[int, weakref.ref[Tensor]] = {}  # 0-d tensors, by id
+        self._zero_dim: dict[int, weakref.ref[Tensor]] = {}  # 0-d tensors, by id
         self._waiting: dict[int, dict[int, int]] = {}  # by node, and number of its output
         self._grads: dict[int, int] = {}
         self._visited = 0
@@ -183,7 +183,7 @@ class _Watch(Observer):
         self._tensors[number] = self._tensors.get(number, 0) + 1
         reference = weakref.ref(tensor, lambda _: self._dropped(number))
         self._references.append(reference)
-        self._made[id(tensor)] = reference
+        self._zero_dim[id(tensor)] = reference
 
     def _dropped(self, number: int, tensors: int = 1) -> None:
         left = self._tensors[number] = self._tensors.get(number, 0) - tensors
@@ -240,7 +240,9 @@ class _Watch(Observer):
         self._see_packed()
         for value in inputs:
             if isinstance(value, Tensor):
-                is_new = self._made.get(id(value), nothing)() is value  # a node asked for an array
+                is_new = (
+                    self._zero_dim.get(id(value), nothing)() is value
+                )  # a node asked for an array
                 self._number(value._array, "leaf", before=not is_new)
         self._number(out._array, "value")
         self._hold_number(out)

@@ -148,9 +148,9 @@ class Names(dict[int, str]):
                 continue
             text = next((text for text, value in values.items() if value is tensor), "")
             if number in self:
-                held = [t for t, value in values.items() if value is tensor and t != self[number]]
-                names_here = [t for t in held if t.isidentifier()]
-                for text in held:
+                same = [t for t, value in values.items() if value is tensor and t != self[number]]
+                names_here = [t for t in same if t.isidentifier()]
+                for text in same:
                     at = _place(text, known)
                     # `ws[0]`, and `ws[i]` of what another tensor was before they were swapped.
                     if at[-1] == "]" and at != self[number] and (at == text or at in self.values()):
@@ -294,8 +294,8 @@ def note_variables(sources: Iterable[Input], variables: dict[int, list[str]]) ->
     """Note of the inputs of an op which variables hold them there."""
     for source in sources if variables else ():
         if "node" in source and source["node"] in variables:
-            held = variables[source["node"]]
-            source["variable"] = held[0] if len(held) == 1 else held.pop(0)
+            same = variables[source["node"]]
+            source["variable"] = same[0] if len(same) == 1 else same.pop(0)
 
 
 def held_by(texts: Sequence[str], frame: FrameType) -> tuple[Variables, Variables]:

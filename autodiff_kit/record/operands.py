@@ -45,8 +45,8 @@ def operands_at(text: str, frame: FrameType, kind: type, find: Find) -> list[Ope
     for name, value in held_by([t for t in texts if _is_simple(t)], frame)[1].items():
         if value is None and name not in variables and not name.endswith(".grad"):
             continue  # nothing is known of it
-        for part, held in _parts(name, value, kind):
-            operands[part] = _described(part, held, kind, find)
+        for part, content in _parts(name, value, kind):
+            operands[part] = _described(part, content, kind, find)
     return list(operands.values())
 
 

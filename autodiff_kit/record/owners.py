@@ -52,7 +52,7 @@ class Owners:
             spaces = [look(frame) | frame.f_globals for frame in frames]
             inlined = self._inlined(frames)
             own = [[m for m in _modules(s) if m[0] not in inlined] for s in spaces]
-            models = next(filter(None, (_holders(module, held) for held in own)), [])
+            models = next(filter(None, (_holders(module, owner) for owner in own)), [])
             for variable, model in models or [
                 item for s in spaces for item in _holders(module, _listed(s))
             ]:
@@ -103,9 +103,9 @@ class Owners:
             models = [item for item in _modules(space) if item[0] not in targets]
             if owner := self._look(tensor, models):
                 return owner
-        for held in (_listed, _modules):
+        for parts_of in (_listed, _modules):
             for space in spaces:
-                if owner := self._look(tensor, held(space)):
+                if owner := self._look(tensor, parts_of(space)):
                     return owner
         at_work: list[tuple[str, Module]] = []
         frame_: FrameType | None = sys._getframe(1)

@@ -118,16 +118,16 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             if func in backward:
                 recorder.settle()
                 bound = backward[func].bind(*args, **kwargs)
-                given = dict(bound.arguments)
+                arguments = dict(bound.arguments)
                 # torch.func.grad at work: to PyTorch, its own graph is inside of a transform.
-                is_inside = any(map(is_transformed, flat((given.get("outputs"),))))
+                is_inside = any(map(is_transformed, flat((arguments.get("outputs"),))))
                 if is_inside or recorder.is_in_function(sys._getframe(1)):
                     with recorder.inside_transform() if is_inside else nullcontext():
                         return func(*args, **kwargs)
-                with recorder.backward(given), _Seeds(self, bound):
+                with recorder.backward(arguments), _Seeds(self, bound):
                     out = func(*bound.args, **bound.kwargs)
-                if "outputs" in given:
-                    recorder.results(given["inputs"], out)
+                if "outputs" in arguments:
+                    recorder.results(arguments["inputs"], out)
                 return out
             if recorder.is_aside and getattr(func, "__name__", "") not in attributes:
                 return func(*args, **kwargs)

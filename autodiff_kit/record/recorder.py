@@ -107,7 +107,7 @@ class _Recorder(KitOps):
     def created(self, tensor: Tensor) -> None:
         place, scope, _ = self._where()
         self._create(tensor, scope, place)
-        self._made.append(weakref.ref(tensor))
+        self._recent.append(weakref.ref(tensor))
 
     @guarded
     def applied(
@@ -184,8 +184,8 @@ class _Recorder(KitOps):
             for arg, value in params.items():  # what is only read, such as the classes of a loss
                 if not isinstance(value, np.ndarray):
                     continue
-                made = (tensor for ref in self._made if (tensor := ref()) is not None)
-                for tensor in (*(names.holders(place, frame) if operands else ()), *made):
+                tensors = (tensor for ref in self._recent if (tensor := ref()) is not None)
+                for tensor in (*(names.holders(place, frame) if operands else ()), *tensors):
                     if np.may_share_memory(tensor._array, value):
                         own = self._in_words(draft, sources) if own is None else own
                         own.append({"arg": arg, "node": self._number(tensor, scope)})

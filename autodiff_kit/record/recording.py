@@ -71,7 +71,7 @@ class Recording:
         self._nodes: list[NodeRecord] = []
         self._events: list[Event] = []
         self._values: Values | None = None
-        self._noted: tuple[Nodes, Events, dict[int, str]] | None = None
+        self._notes: tuple[Nodes, Events, dict[int, str]] | None = None
         self.error: ErrorRecord | None = None
         self.note: str | None = None
         self.is_open = False
@@ -100,16 +100,16 @@ class Recording:
 
     def hold(self, nodes: Nodes, events: Events, names: dict[int, str]) -> None:
         """Take what was noted; it becomes plain data when it is read."""
-        self._noted = nodes, events, names
+        self._notes = nodes, events, names
 
     def _read(self) -> None:
         """Make plain data of what was noted."""
-        if self._noted is None:
+        if self._notes is None:
             return
-        nodes, events, names = self._noted
+        nodes, events, names = self._notes
         self._nodes, self._events = nodes.plain(), events.plain()
         if not self.is_open:
-            self._noted = None
+            self._notes = None
             self._values = nodes.values
             self._values.finish()
             for number, name, variable in numbered(names, len(self._nodes)):

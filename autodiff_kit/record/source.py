@@ -166,7 +166,7 @@ class Sources:
             if filename.startswith("<") or "ipykernel" in filename:
                 cells += 1  # a cell: its file name has a number that changes from run to run
                 name = cell_name(filename) or f"cell {cells}"
-            records.append({"name": name, "text": "".join(source.shown), "first_line": 1})
+            records.append({"name": name, "text": "".join(source.visible), "first_line": 1})
         return records
 
     def _find(

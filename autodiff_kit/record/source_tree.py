@@ -116,13 +116,13 @@ class Source:
     ----------
     lines : tuple of str
         What Python runs.
-    shown : tuple of str
+    visible : tuple of str
         What the learner wrote: ``%time y = f(x)``, of which IPython makes a call.
     """
 
     def __init__(self, index: int, lines: tuple[str, ...]) -> None:
-        self.index, self.lines, self.shown = index, lines, lines
-        self._magics: dict[int, tuple[int, int, int]] = {}  # by line: start, end, end in `shown`
+        self.index, self.lines, self.visible = index, lines, lines
+        self._magics: dict[int, tuple[int, int, int]] = {}  # by line: start, end, end in `visible`
         self._whole: Span | None = None  # of what Python runs as one line
         self.names: dict[Span, str] = {}
         self.operands: dict[Span, tuple[str, ...]] = {}
@@ -146,19 +146,19 @@ class Source:
 
     def _show_magics(self, tree: ast.Module) -> None:
         """Undo what IPython does to lines such as ``%time y = f(x)`` and ``!pip list``."""
-        shown = [*self.lines]
+        lines = [*self.lines]
         for node in ast.walk(tree) if "get_ipython()" in "".join(self.lines) else ():
             call: Any = node.value if isinstance(node, ast.Expr | ast.Assign) else None
             text = "" if call is None else _magic(ast.unparse(call))
             if text.startswith("%%"):  # a whole cell, which Python runs as one line
-                shown = text.splitlines(keepends=True)
-                self._whole = (1, 0, len(shown), len(shown[-1].rstrip("\n")))
+                lines = text.splitlines(keepends=True)
+                self._whole = (1, 0, len(lines), len(lines[-1].rstrip("\n")))
             elif text and call.lineno == call.end_lineno:
                 start, end, row = call.col_offset, call.end_col_offset, call.lineno - 1
-                line = shown[row].encode()
+                line = lines[row].encode()
                 self._magics[call.lineno] = start, end, start + len(text.encode())
-                shown[row] = (line[:start] + text.encode() + line[end:]).decode()
-        self.shown = tuple(shown)
+                lines[row] = (line[:start] + text.encode() + line[end:]).decode()
+        self.visible = tuple(lines)
 
     def _look(self, node: Any) -> None:
         if isinstance(node, ast.Assign):
@@ -320,7 +320,7 @@ class Source:
         ]
 
     def _characters(self, line: int, column: int) -> int:
-        text = self.shown[line - 1] if 0 < line <= len(self.shown) else ""
+        text = self.visible[line - 1] if 0 < line <= len(self.visible) else ""
         if line in self._magics:
             start, end, end_shown = self._magics[line]
             if column > start:
@@ -330,7 +330,7 @@ class Source:
     def text(self, where: Where) -> str:
         """Return the characters at ``where``, on one line and without comments."""
         _, line, column, end_line, end_column = where
-        lines = list(self.shown[line - 1 : end_line])
+        lines = list(self.visible[line - 1 : end_line])
         lines[-1] = lines[-1][:end_column]
         lines[0] = lines[0][column:]
         if len(lines) > 1 and "#" in "".join(lines):

@@ -132,7 +132,7 @@ class TorchAgain(TorchTransforms):
 
     def _ran_again(self, schema: Schema, args: Any, out: Any) -> bool:
         """Note an op that ran here before, if all there is to ask is which nodes are its inputs."""
-        if self._running or self._is_inside or self._held is not None or self._grads:
+        if self._running or self._is_inside or self._calls_inside is not None or self._grads:
             return False
         if self._is_transforms_own or not self._torch.is_grad_enabled():
             return False

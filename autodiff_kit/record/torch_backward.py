@@ -257,7 +257,7 @@ class TorchBackward(TorchNotes):
         self,
         numbers: dict[int, int],
         edges: Sequence[tuple[dict[int, int], int] | None],
-        sent: Sequence[Any],
+        seeds: Sequence[Any],
         gradients: Sequence[Any],
     ) -> None:
         """Note what a node has passed on, and that it has freed what it had saved."""
@@ -265,7 +265,7 @@ class TorchBackward(TorchNotes):
         came = [i for i, g in enumerate(gradients) if g is not None and i in numbers]
         number = numbers[came[-1] if came else min(numbers)]
         args = self._nodes.sources(number)
-        for edge, g in zip(edges, sent, strict=False):
+        for edge, g in zip(edges, seeds, strict=False):
             if edge is None or g is None:
                 continue
             to = edge[0].get(edge[1], next(iter(edge[0].values())))

@@ -69,8 +69,8 @@ class TorchRecorder(TorchInPlace):
             if initialises:
                 with self.at_work:  # a layer that is being made
                     initialises = self._known(args[0]) is None and self._holder(args[0]) is None
-        own, held = self._enter_transform(sys._getframe(2), direct)
-        outer = self._call, self._is_inside, self._is_direct, own, held
+        own, calls = self._enter_transform(sys._getframe(2), direct)
+        outer = self._call, self._is_inside, self._is_direct, own, calls
         self._call, self._is_direct = name, direct
         if initialises:
             self._is_inside = True
@@ -84,12 +84,12 @@ class TorchRecorder(TorchInPlace):
 
     def end_call(self, entered: _Entered, args: Any, out: Any, *, has_worked: bool) -> None:
         """Note that the function that ``call`` has noted is over."""
-        call, is_inside, is_direct, own, held, before = entered
+        call, is_inside, is_direct, own, calls, before = entered
         try:
-            if self._held or held or own or self._is_transforms_own:
-                self._leave_transform((own, held), out)
+            if self._calls_inside or calls or own or self._is_transforms_own:
+                self._leave_transform((own, calls), out)
             else:
-                self._held = held
+                self._calls_inside = calls
             if before is not None and before[0] is not None and has_worked:
                 self.set_item(args, before[0], before[1])
         finally:
@@ -181,7 +181,7 @@ class TorchRecorder(TorchInPlace):
 
     def _look_at(self, schema: Schema, args: Any) -> None:
         self._operands = None
-        if self._is_told(schema) and self._held is None and not self._is_hidden(args):
+        if self._is_told(schema) and self._calls_inside is None and not self._is_hidden(args):
             self._look_at_operands(schema, args)
 
     def _look_at_operands(self, schema: Schema, args: Any) -> None:
@@ -239,7 +239,7 @@ class TorchRecorder(TorchInPlace):
         if self._running and schema.name == "aten::sum":
             self._sums.append((args[0], out))
         self._tell_written(schema, args)
-        if self._held is not None or self._is_transforms_own:
+        if self._calls_inside is not None or self._is_transforms_own:
             self._hold_back(Held(schema, args, kwargs, outs, out), is_told=self._is_told(schema))
 
     def _note_op(

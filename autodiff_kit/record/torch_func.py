@@ -47,7 +47,7 @@ class TorchTransforms(TorchInside):
         super().__init__(torch, limit, base)
         self._functorch = torch._C._functorch
         self._is_transforms_own = False  # whether a call of the transform's own code runs
-        self._held: list[Held] | None = None  # of the call that runs inside of a transform
+        self._calls_inside: list[Held] | None = None  # of the call that runs inside of a transform
         self._transform_scope = 0  # in which the latest transform was called
         # What a transform has computed, by id: it may turn out to be its result.
         self._computed: dict[int, tuple[weakref.ref[Any], Place]] = {}
@@ -63,7 +63,7 @@ class TorchTransforms(TorchInside):
         """Whether what runs is in an optimizer's step, or an initialiser, and is not told."""
         if not self._is_inside:
             return False
-        return self._held is None and not (self._running or self._is_transforms_own)
+        return self._calls_inside is None and not (self._running or self._is_transforms_own)
 
     @guarded
     def ran_aside(self, func: Any, args: Any, out: Any) -> None:
@@ -92,12 +92,12 @@ class TorchTransforms(TorchInside):
 
     def _enter_transform(self, frame: FrameType | None, direct: bool) -> tuple[bool, Any]:
         """Note in which transform a call runs; return what was so before."""
-        before = self._is_transforms_own, self._held
+        before = self._is_transforms_own, self._calls_inside
         is_active = self._functorch.peek_interpreter_stack() is not None
         if self._computed and direct and not is_active:
             self._meet_results()
         self._is_transforms_own = not direct and self._is_of_transform(frame)
-        self._held = [] if is_active and not self._is_transforms_own else None
+        self._calls_inside = [] if is_active and not self._is_transforms_own else None
         return before
 
     def _is_hidden(self, args: Any) -> bool:
@@ -107,8 +107,8 @@ class TorchTransforms(TorchInside):
 
     def _hold_back(self, one: Held, *, is_told: bool) -> None:
         """Note an operation inside of a transform, until the call that runs is over."""
-        if self._held is not None and is_told:
-            self._held.append(one)
+        if self._calls_inside is not None and is_told:
+            self._calls_inside.append(one)
             return
         if self._is_transforms_own:
             _, self._transform_scope, _ = self._where()  # what it has called is over
@@ -121,29 +121,29 @@ class TorchTransforms(TorchInside):
             self._note_computed(one.outs)
 
     def _leave_transform(self, before: tuple[bool, Any], out: Any) -> None:
-        held = self._held
-        self._is_transforms_own, self._held = before
-        if held:
-            self._tell_held(held, out)
+        calls = self._calls_inside
+        self._is_transforms_own, self._calls_inside = before
+        if calls:
+            self._tell_held(calls, out)
 
     @guarded
-    def _tell_held(self, held: list[Held], out: Any) -> None:
+    def _tell_held(self, calls: list[Held], out: Any) -> None:
         """Tell the operations that the result of a call inside of a transform is made of."""
         kind = self._torch.Tensor
-        makers = {id(result): i for i, one in enumerate(held) for result in one.outs}
+        makers = {id(result): i for i, one in enumerate(calls) for result in one.outs}
         results = [unwrapped(t) for t in tensors_in((out,), kind)]
         todo = [makers[id(result)] for result in results if id(result) in makers]
-        told: set[int] = set()
+        relevant: set[int] = set()
         while todo:
             last = todo.pop()
-            if last not in told:
-                told.add(last)
-                operands = tensors_in(held[last].args, kind)
+            if last not in relevant:
+                relevant.add(last)
+                operands = tensors_in(calls[last].args, kind)
                 todo += [i for x in operands if (i := makers.get(id(x), last)) < last]
         numbers: dict[int, Any] = {}  # tensors that PyTorch has made of a number
         start = len(self._nodes)
-        for i, one in enumerate(held):
-            if i not in told:
+        for i, one in enumerate(calls):
+            if i not in relevant:
                 self._note_computed(one.outs)
             elif one.schema.name in _CONVERSIONS and self._is_number(one.args[0]):
                 array = array_of(one.out)

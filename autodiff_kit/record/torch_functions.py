@@ -108,10 +108,10 @@ class TorchFunctions(TorchBackward):
             )
             self._meet_output(tensor, node, number)
             return number
-        noted = [i for i, (_, known, _, _) in enumerate(self._applied) if known == name]
+        places = [i for i, (_, known, _, _) in enumerate(self._applied) if known == name]
         place, at = (self._sources.nowhere, scope)
-        if noted:
-            _, _, place, at = self._applied.pop(noted[0])
+        if places:
+            _, _, place, at = self._applied.pop(places[0])
         inputs: list[Input] = []
         for following, index in node.next_functions:
             if following is not None:

@@ -51,7 +51,7 @@ class TorchNotes(Windows):
         self._unpackers: set[Any] = set()  # the code of hooks that unpack what is saved
         self._read: dict[str, dict[str, list[str]]] = {}  # by op and argument, what a rule reads
         self._memory: set[int] = set()  # that of all tensors that were made since the beginning
-        self._made: dict[int, weakref.ref[Any]] = {}  # those that look into older memory
+        self._views_by_id: dict[int, weakref.ref[Any]] = {}  # those that look into older memory
 
     def _known(self, tensor: Any) -> int | None:
         """Return our number of a tensor, if it has one."""
@@ -132,7 +132,7 @@ class TorchNotes(Windows):
         """Note the memory of what an operation has made, unless it is that of an operand."""
         name = schema.name
         if name == "aten::set_":  # of a copy, or of what comes from a file
-            self._made[id(outs[0])] = weakref.ref(outs[0])
+            self._views_by_id[id(outs[0])] = weakref.ref(outs[0])
             return
         for x in outs:
             memory = memory_of(x)
@@ -143,10 +143,10 @@ class TorchNotes(Windows):
             if is_new or name == "aten::lift_fresh":
                 self._memory.add(memory)
             elif all(x is not operand for operand in operands):
-                self._made[id(x)] = weakref.ref(x)
+                self._views_by_id[id(x)] = weakref.ref(x)
 
     def _is_older(self, tensor: Any) -> bool | None:
-        if self._made.get(id(tensor), nothing)() is tensor:
+        if self._views_by_id.get(id(tensor), nothing)() is tensor:
             return False
         memory = memory_of(tensor)
         # Memory that was in use at the beginning is not given to anything new.
@@ -189,27 +189,29 @@ class TorchNotes(Windows):
         if hooks is None or now is not None:  # asking would call the learner's own hooks
             return self._packed(entry, now)
         args = tuple([i["arg"] for i in inputs])
-        kept: list[tuple[str, list[tuple[int, int]]]] = []  # names and extents; numbers have none
+        extents_by_name: list[
+            tuple[str, list[tuple[int, int]]]
+        ] = []  # names and extents; numbers have none
         for attribute, name in self._attributes(node.__class__, schema, entry["op"], args):
             try:
                 value = getattr(node, attribute)
             except RuntimeError:
                 continue  # changed already, which is for backward to complain of
             if isinstance(value, self._torch.Tensor):
-                kept.append((name, [extent(value)]))
+                extents_by_name.append((name, [extent(value)]))
             elif type(value) in (int, float):
                 if name in args:
-                    kept.append((name, []))
+                    extents_by_name.append((name, []))
             elif tensors := tensors_in((value,), self._torch.Tensor):  # of a list
-                kept.append((name, [extent(t) for t in tensors]))
-        if not kept:  # such as by a sum
+                extents_by_name.append((name, [extent(t) for t in tensors]))
+        if not extents_by_name:  # such as by a sum
             return []
         numbers = {i["arg"] for i in inputs if "value" in i and "is_seed" not in i}
         receivers = [i["arg"] for i in inputs if self._is_wanted(i)]
         reads = self._reads(entry)
         entries: list[Saved] = []
         arrays: dict[str, list[tuple[int, int]]] = {}
-        for name, extents in kept:
+        for name, extents in extents_by_name:
             if not any(size for _, size in extents) and (extents or name not in numbers):
                 continue
             readers = [w for w in receivers if name in reads.get(w.split("[")[0], ())]

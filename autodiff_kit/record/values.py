@@ -78,16 +78,16 @@ class Values:
             return array
         return array.copy() if array.size <= SMALL else _begun(array)
 
-    def kept(self, noted: Any) -> Value:
+    def kept(self, note: Any) -> Value:
         """Return the description of what was noted, as ``of`` does."""
-        if isinstance(noted, np.generic):
-            return self.of(noted)
-        value: Any = noted
-        if type(noted) is not dict:
-            shape, kind = _shape(noted.shape), _name(noted.dtype.char)
-            value = {"shape": shape, "dtype": kind, "data": noted}
-        elif type(noted["data"]) is list:
-            return cast(Value, noted)  # it was not seen
+        if isinstance(note, np.generic):
+            return self.of(note)
+        value: Any = note
+        if type(note) is not dict:
+            shape, kind = _shape(note.shape), _name(note.dtype.char)
+            value = {"shape": shape, "dtype": kind, "data": note}
+        elif type(note["data"]) is list:
+            return cast(Value, note)  # it was not seen
         self._arrays.append(value)
         return cast(Value, value)
 
@@ -121,9 +121,9 @@ def _begun(array: Array) -> Value:
     return cast(Value, value)
 
 
-def shape_of_noted(noted: Any) -> list[int]:
+def shape_of_noted(note: Any) -> list[int]:
     """Return the shape of what ``Values.note`` has noted."""
-    return noted["shape"] if type(noted) is dict else _shape(noted.shape)
+    return note["shape"] if type(note) is dict else _shape(note.shape)
 
 
 @cache

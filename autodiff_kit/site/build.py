@@ -224,9 +224,9 @@ def _public_release() -> str:
 def _stub_wheels() -> list[Path]:
     """Return what stands for a package that only a server needs; JupyterLite's kernel has it."""
     for place in jupyter_path("labextensions"):
-        found = sorted(Path(place, KERNEL, "static/pypi").glob("widgetsnbextension-4*.whl"))
-        if found:
-            return found
+        wheels = sorted(Path(place, KERNEL, "static/pypi").glob("widgetsnbextension-4*.whl"))
+        if wheels:
+            return wheels
     raise SiteError(
         f"The extension {KERNEL} is not where Jupyter looks for it.\n"
         "-> pip install --force-reinstall jupyterlite-pyodide-kernel"

@@ -106,15 +106,14 @@ def _check_site(out: Path) -> None:
     is_fine = True
     with trial.in_chromium(out) as (browser, address):
         for path in about["lessons"]:
-            seen = trial.tried(browser, address, path)
-            is_fine &= seen.is_fine
-            times = (
-                f"first look {seen.look:.1f} s, Python {seen.start:.1f} s, cells {seen.run:.1f} s"
-            )
-            click.echo(f"{'ok ' if seen.is_fine else 'BAD'} {path}: {times}")
-            if seen.undone:
-                click.echo(f"    {seen.undone} of {seen.cells} cells did not run")
-            for problem in (*seen.errors, *seen.requests):
+            result = trial.tried(browser, address, path)
+            is_fine &= result.is_fine
+            times = f"first look {result.look:.1f} s, Python {result.start:.1f} s"
+            times += f", cells {result.run:.1f} s"
+            click.echo(f"{'ok ' if result.is_fine else 'BAD'} {path}: {times}")
+            if result.undone:
+                click.echo(f"    {result.undone} of {result.cells} cells did not run")
+            for problem in (*result.errors, *result.requests):
                 click.echo(f"    {problem.strip().splitlines()[-1]}")
     if not is_fine:
         sys.exit(1)

@@ -189,14 +189,14 @@ def write_packages(
 
 def _closure(names: Iterable[str], entries: dict[str, Package]) -> set[str]:
     """Return packages and all that they depend on."""
-    found: set[str] = set()
+    packages: set[str] = set()
     waiting = list(names)
     while waiting:
         name = canonicalize_name(waiting.pop())
-        if name not in found:
-            found.add(name)
+        if name not in packages:
+            packages.add(name)
             waiting += entries[name]["depends"]
-    return found
+    return packages
 
 
 class _Source:

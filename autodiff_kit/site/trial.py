@@ -165,10 +165,10 @@ def _try(page: Any, address: str, trial: Trial) -> None:
     ready(page)
     trial.start = perf_counter() - begin
     begin = perf_counter()
-    seen = run_all(page)
+    outcome = run_all(page)
     trial.run = perf_counter() - begin - 2.0
-    trial.cells, trial.undone = seen["cells"], seen["undone"]
-    trial.errors += [*seen["errors"], *seen["messages"]]
+    trial.cells, trial.undone = outcome["cells"], outcome["undone"]
+    trial.errors += [*outcome["errors"], *outcome["messages"]]
 
 
 def open_lesson(page: Any, address: str, path: str) -> None:
@@ -194,5 +194,5 @@ class Seen(TypedDict):
 def run_all(page: Any) -> Seen:
     """Close the first look, run all cells, and return what they say."""
     page.click("#go")
-    seen: Seen = page.evaluate(_RUN_ALL)
-    return seen
+    outcome: Seen = page.evaluate(_RUN_ALL)
+    return outcome

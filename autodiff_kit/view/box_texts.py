@@ -163,7 +163,7 @@ def _text(
     return {
         "name": name,
         "symbol": symbol,
-        "made": origin,
+        "origin": origin,
         "lines": lines,
         "ghost": ghost,
         "label": label,

@@ -136,8 +136,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         if event["kind"] != "modified" or "storage" not in event:
             return event
         known = set(self.values.ranked(event)).difference(event["left"])
-        shown = (n for n in (*known, *event["joined"]) if self._drawn_in(n) is not None)
-        return {**event, "node": min(shown, default=event["node"])}
+        numbers = (n for n in (*known, *event["joined"]) if self._drawn_in(n) is not None)
+        return {**event, "node": min(numbers, default=event["node"])}
 
     def stopped(self, event: Mark) -> None:
         explanation = explain(self.recording, self.outline)
@@ -203,8 +203,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         elif event["kind"] == "modified":
             self.change(event)
             if is_open:
-                for shown in (event["node"], *self.values.ranked(event)):
-                    changed = self.pending.setdefault(shown, {})
+                for node in (event["node"], *self.values.ranked(event)):
+                    changed = self.pending.setdefault(node, {})
                     changed.update(the_value(event["value"], self.picture(event["value"])))
         elif event["kind"] == "accumulate" or event["kind"] == "grad":
             fields = self.hold(event["node"], event["grad"])

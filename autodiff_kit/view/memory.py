@@ -1,4 +1,4 @@
-"""The memory timeline: how many bytes were kept for backward at every step, and why.
+"""The memory timeline: how many bytes were saved for backward at every step, and why.
 
 After reading this file you know how what was watched (``record/memory.py``) becomes bands: one for
 each array, as high as its bytes, from the step where a node begins to keep it to the step where
@@ -74,30 +74,30 @@ class Timeline:
         "forward", "backward" or "end", for each step.
     bands : list of Band
         The oldest first.
-    kept : list of int
-        New bytes kept for backward at each step: all bands but those from before.
+    bytes_saved : list of int
+        New bytes saved for backward at each step: all bands but those from before.
     total, gradients : list of int
         Bytes of all arrays of the run that are alive, and of the gradients among them; empty if
         that was not watched.
     peak : int
-        The first step at which ``kept`` is largest.
+        The first step at which ``bytes_saved`` is largest.
     """
 
     words: list[str]
     phases: list[str]
     bands: list[Band]
-    kept: list[int]
+    bytes_saved: list[int]
     total: list[int]
     gradients: list[int]
     peak: int
 
     def summary(self) -> str:
         """Say in words how much was kept, at most and at the end."""
-        most, last = self.kept[self.peak], self.kept[-1]
+        most, last = self.bytes_saved[self.peak], self.bytes_saved[-1]
         if not most:
             text = "Nothing new was saved for backward."
         else:
-            where = f"step {self.peak + 1} of {len(self.kept)} ({self.words[self.peak]})"
+            where = f"step {self.peak + 1} of {len(self.bytes_saved)} ({self.words[self.peak]})"
             were = "was" if most == 1 else "were"
             text = f"At most {bytes_in_words(most)} {were} saved for backward, at {where}."
             text += f" At the end: {bytes_in_words(last)}." if last else " At the end: nothing."
@@ -113,8 +113,8 @@ class Timeline:
 
     def at(self, step: int) -> str:
         """Say in words what holds at one step."""
-        text = f"Step {step + 1} of {len(self.kept)}, {self.words[step]}: "
-        text += f"{bytes_in_words(self.kept[step])} saved for backward"
+        text = f"Step {step + 1} of {len(self.bytes_saved)}, {self.words[step]}: "
+        text += f"{bytes_in_words(self.bytes_saved[step])} saved for backward"
         if self.total:
             text += f"; {bytes_in_words(self.total[step])} in all arrays of the run"
             if self.gradients[step]:

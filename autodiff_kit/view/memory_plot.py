@@ -51,9 +51,9 @@ def memory_plot(timeline: Timeline, step: int | None = None, *, before: bool = F
     """
     new = [band for band in timeline.bands if not band.before]
     old = [band for band in timeline.bands if band.before and (before or not new)]
-    count = len(timeline.kept)
+    count = len(timeline.bytes_saved)
     tops = [sum(sizes) for sizes in zip(*(band.sizes for band in new + old), strict=True)]
-    most = max([*tops, *timeline.total, *timeline.kept, 1])
+    most = max([*tops, *timeline.total, *timeline.bytes_saved, 1])
     unit, name = (1e6, "MB") if most >= 1e7 else (1e3, "kB") if most >= 1e4 else (1.0, "bytes")
     x = Scale(0.5, count + 0.5, LEFT, WIDTH - RIGHT, whole=True)
     y = Scale(0.0, 1.1 * most / unit, FLOOR, TOP)
@@ -74,7 +74,7 @@ def memory_plot(timeline: Timeline, step: int | None = None, *, before: bool = F
     if step not in (None, timeline.peak):  # that has a mark of its own
         plot.add(Curve([step + 1, step + 1], [y.low, y.high], "cursor"))
     plot.add(*titles)
-    peak = timeline.kept[timeline.peak]
+    peak = timeline.bytes_saved[timeline.peak]
     if peak:
         plot.add(Pointer(timeline.peak + 1, peak / unit))
     rows = _key(timeline, has_new=bool(new), has_old=bool(old))
@@ -86,7 +86,7 @@ def memory_plot(timeline: Timeline, step: int | None = None, *, before: bool = F
 
 def _key(timeline: Timeline, *, has_new: bool, has_old: bool) -> list[list[Sample]]:
     """Return the rows of the key, with the peaks: beside them in the plot there are lines."""
-    most, total = timeline.kept[timeline.peak], max(timeline.total, default=0)
+    most, total = timeline.bytes_saved[timeline.peak], max(timeline.total, default=0)
     saved = [Sample("bar", "saved for backward", is_area=True)] * has_new
     saved += [Sample("pointer", f"peak: {bytes_in_words(most)}")] * bool(most)
     is_again = any(band.again and not band.before for band in timeline.bands)

@@ -98,7 +98,7 @@ class BoxText(TypedDict):
 
     name: str
     symbol: str  # the expression beside a name, or what kind of box it is
-    made: str  # by what: ``leaf``, ``** 2``
+    origin: str  # by what it is made: ``leaf``, ``** 2``
     lines: list[str]
     ghost: bool
     label: str  # of its gradient once a .grad holds it: ``w.grad``

@@ -199,14 +199,14 @@ def rule_of(ops: Mapping[str, OpRecord], record: NodeRecord, arg: str) -> RuleRe
     Its text is the formula in the table above, or where that has none, words and no Python.
     """
     rule = ops[str(record["op"])]["rules"].get(arg.split("[")[0])
-    worded = _entry(record, arg)
-    if worded is None:
+    entry = _entry(record, arg)
+    if entry is None:
         return rule
     if rule is None:  # of an op that only PyTorch has
         rule = {"text": "", "tex": "", "reads": [], "source": ""}
-    if not worded.formula:
-        return {**rule, "text": worded.words}
-    return {**rule, "text": worded.formula, "reads": [*_names_in(worded.formula)]}
+    if not entry.formula:
+        return {**rule, "text": entry.words}
+    return {**rule, "text": entry.formula, "reads": [*_names_in(entry.formula)]}
 
 
 def decisions(record: NodeRecord) -> tuple[tuple[str, str], ...]:
@@ -216,8 +216,8 @@ def decisions(record: NodeRecord) -> tuple[tuple[str, str], ...]:
 
 def is_wide(record: NodeRecord, arg: str) -> bool:
     """Return whether a rule that is told in words gives a gradient of the result's shape."""
-    worded = _entry(record, arg)
-    return worded is not None and worded.is_wide
+    entry = _entry(record, arg)
+    return entry is not None and entry.is_wide
 
 
 def worded(
@@ -237,12 +237,12 @@ def worded(
     gradient : Value, optional
         What the rule gave: where several elements share a gradient, that is said.
     """
-    worded = _entry(record, arg)
-    if worded is None or not worded.words:
+    entry = _entry(record, arg)
+    if entry is None or not entry.words:
         return None
-    words = worded.words
-    if worded.tie and gradient is not None and _is_shared(record, gradient):
-        words = worded.tie
+    words = entry.words
+    if entry.tie and gradient is not None and _is_shared(record, gradient):
+        words = entry.tie
     fields = [field for _, field, _, _ in Formatter().parse(words) if field]
     terms = names.reads(record["id"], ["terms"]).get("terms", "")
     terms_by_name = {

@@ -181,13 +181,13 @@ def without(text: str, left_out: frozenset[str]) -> str:
     tree = parsed(text) if left_out else None
     if not isinstance(tree, ast.Call):
         return text
-    kept = [a for a in tree.args if not (isinstance(a, ast.Name) and a.id in left_out)]
+    args = [a for a in tree.args if not (isinstance(a, ast.Name) and a.id in left_out)]
     keywords = [*tree.keywords]
-    if text == _CLAMP and len(kept) < len(tree.args):
+    if text == _CLAMP and len(args) < len(tree.args):
         bounds = zip(("min", "max"), tree.args[1:], strict=True)
-        keywords = [ast.keyword(name, bound) for name, bound in bounds if bound in kept]
-        kept = kept[:1]
-    return ast.unparse(ast.Call(tree.func, kept, keywords))
+        keywords = [ast.keyword(name, bound) for name, bound in bounds if bound in args]
+        args = args[:1]
+    return ast.unparse(ast.Call(tree.func, args, keywords))
 
 
 @lru_cache(maxsize=1024)

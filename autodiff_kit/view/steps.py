@@ -93,7 +93,7 @@ class Steps:
         self.parts: dict[int, list[str | list[str]]] = {}  # node -> what they are the sums of
         self.sent: Counter[tuple[int, str, int]] = Counter()
         # Node -> by arrow, what has come along it, and as it is written: what adds up in its box.
-        self.brought: dict[int, dict[str, tuple[Value, str]]] = {}
+        self.parts_by_arrow: dict[int, dict[str, tuple[Value, str]]] = {}
         self.arrivals: Counter[int] = Counter()  # node -> contributions so far
         self.touched: dict[str, int] = {}  # boxes that show this pass -> a node of theirs
         self.passed: dict[str, str] = {}  # arrow that a gradient came back along -> where it leads
@@ -160,9 +160,9 @@ class Steps:
             self.running = len(self.events), None
             for at in range(self.at, len(self.events)):
                 event: Any = self.events[at]
-                made = self.nodes[event["node"]] if event["kind"] in ("leaf", "op") else event
-                if made.get("where") is not None:
-                    self.running = at, made["where"]
+                entry = self.nodes[event["node"]] if event["kind"] in ("leaf", "op") else event
+                if entry.get("where") is not None:
+                    self.running = at, entry["where"]
                     break
         return self.running[1]
 

@@ -95,14 +95,14 @@ class ArrivalSteps(SlopeSteps):
     def _bring(self, node: int, edge: str | None, part: Value) -> None:
         """Note what has come along an arrow into a box that shows what adds up."""
         if edge is not None and self.outline.box_of[node].id in self.in_parts:
-            self.brought.setdefault(node, {})[edge] = part, box_value(part)
+            self.parts_by_arrow.setdefault(node, {})[edge] = part, box_value(part)
 
     def _sum(self, node: int, *values: Value) -> tuple[list[str], dict[str, Fields]]:
         """Return how values are written that the parts of a gradient lead to; the sum comes last.
 
         With as many digits as it takes for all to add up; and what changes of the parts for that.
         """
-        arrivals = self.brought.get(node)
+        arrivals = self.parts_by_arrow.get(node)
         if not arrivals:
             return [box_value(value) for value in values], {}
         texts = sum_texts(*(part for part, _ in arrivals.values()), *values)

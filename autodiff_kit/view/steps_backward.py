@@ -59,7 +59,7 @@ class BackwardSteps(GradSteps):
         self.roots = dict(zip(event["roots"], event["seed"], strict=True))
         self.waiting = dict(self.roots)
         self.sent.clear()
-        self.brought.clear()
+        self.parts_by_arrow.clear()
         self.arrivals.clear()
         self.accumulated = []
         visited, nodes = set(self.roots), set(self.roots)

@@ -369,8 +369,8 @@ class ForwardSteps(Steps):
         is_parameter = record["kind"] == "leaf" and record["requires_grad"]
         is_update = is_parameter or node in self.updates
         phase = UPDATE if is_update and self.phase == FORWARD else self.phase
-        shown = {node, *self.values.ranked(event)}
-        changes = {n: the_value(value, self.picture(value)) for n in shown}
+        boxes = {node, *self.values.ranked(event)}
+        changes = {n: the_value(value, self.picture(value)) for n in boxes}
         self.add("modified", node, caption, where=event["where"], changes=changes, phase=phase)
 
     def _changed(self, node: int, event: Modified) -> str:
@@ -415,8 +415,8 @@ class ForwardSteps(Steps):
         where = event["where"]
         if event["how"] == _SET:
             before = (self.events[at] for at in range(self.at - 1, -1, -1))
-            made = (e["node"] for e in before if e["kind"] == "op")
-            node = next((n for n in made if self.nodes[n]["where"] == where), None)
+            results = (e["node"] for e in before if e["kind"] == "op")
+            node = next((n for n in results if self.nodes[n]["where"] == where), None)
             return "" if node is None else self.names.change(node)
         if where is None or not event["how"].endswith("_"):
             return event["how"]

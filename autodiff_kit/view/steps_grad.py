@@ -30,21 +30,21 @@ class GradSteps(ArrivalSteps):
         """Tell what a leaf's .grad becomes."""
         node, before, grad = event["node"], event["before"], event["grad"]
         name = self._grad_of(node)
-        text = held = None
+        text = sum_text = None
         (in_all,), along = self._sum(node, grad)
         if before is None:
             caption = f"{name}: nothing before, now {a_value(grad)}"
         else:
             text = sum_of(before, event["g"], grad)
-            (held, in_all), along = self._sum(node, before, grad)
+            (sum_text, in_all), along = self._sum(node, before, grad)
             caption = f"{name} holds {a_value(before)} from before, and gradients add up"
             caption += f": {spoken(text)}" if text else f" to {a_value(grad)}"
         self.grads[node] = grad
         self.accumulated.append(node)
         fields = self._shown(node, "grad", grad, text)
-        fields |= self._why(node, before=held, total=in_all)
-        if held is not None:
-            fields |= self._total(node, f"+ {held} {BEFORE} = {in_all}")
+        fields |= self._why(node, before=sum_text, total=in_all)
+        if sum_text is not None:
+            fields |= self._total(node, f"+ {sum_text} {BEFORE} = {in_all}")
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         if before is not None and (read := self.gradients.get(node)) is not None:
             self.values[read] = grad

@@ -113,12 +113,17 @@ def unused(facts: Facts, match: re.Match[str]) -> Told | None:
 def lost(facts: Facts, leaf: str | None) -> Told | None:
     """Tell why leaves got no gradient although backward ran."""
     passes = [e for e in facts.events if e["kind"] == "backward"]
-    got = {e["node"] for e in facts.events if e["kind"] == "accumulate"}
-    got |= {r["of"] for e in facts.events if e["kind"] == "finish" for r in e.get("results", ())}
+    receivers = {e["node"] for e in facts.events if e["kind"] == "accumulate"}
+    receivers |= {
+        r["of"] for e in facts.events if e["kind"] == "finish" for r in e.get("results", ())
+    }
     leaves = [
         n["id"]
         for n in facts.nodes
-        if n["kind"] == "leaf" and n["requires_grad"] and n["id"] not in got and not n["grad_fn"]
+        if n["kind"] == "leaf"
+        and n["requires_grad"]
+        and n["id"] not in receivers
+        and not n["grad_fn"]
     ]
     if leaf is not None:
         leaves = [n for n in leaves if facts.nodes[n]["name"] == leaf]

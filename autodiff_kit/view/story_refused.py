@@ -287,16 +287,15 @@ def function(facts: Facts, match: re.Match[str]) -> Told | None:
     count = len(record["inputs"])
     message = facts.error["message"].splitlines()[0]
     if "number of gradients" in message:
-        expected, got = re.findall(r"\d+", message.rpartition("(")[2])
-        title = f"{op} took {expected} arguments, and its backward returns {got} gradients"
-        last = (
-            f"The backward of {op} returned {got}: each of the {expected} arguments needs its own."
-        )
+        expected, actual = re.findall(r"\d+", message.rpartition("(")[2])
+        title = f"{op} took {expected} arguments, and its backward returns {actual} gradients"
+        last = f"The backward of {op} returned {actual}: "
+        last += f"each of the {expected} arguments needs its own."
         fix = f"return {expected} values from `backward`, None for those without a gradient"
     elif "invalid gradient" in message:
-        got, required = re.findall(r"\[.*?\]", message)
+        actual, required = re.findall(r"\[.*?\]", message)
         title = f"The backward of {op} returns a gradient of another shape than its input"
-        last = f"What it returned has shape {got}, and that input has shape {required}."
+        last = f"What it returned has shape {actual}, and that input has shape {required}."
         fix = "give each input a gradient of its own shape; sum over what was broadcast"
     else:
         title = f"{op} cannot be differentiated"

@@ -387,7 +387,7 @@ def to_text(picture: Drawn, step: int | None = None) -> str:
         mark = ">" if fields["active"] else " "
         grad = fields.get("g") if fields.get("g") is not None else fields.get("grad")
         value = fields.get("value", text["lines"][-1] if text["lines"] else "")
-        notes = text["made"]
+        notes = text["origin"]
         if text["ghost"]:
             notes += ", not recorded" if box.kind == "op" else ", requires no gradient"
         rows.append([f"{mark} {picture.titles[box.id]}", notes, value, grad or ""])

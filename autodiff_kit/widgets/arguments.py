@@ -139,7 +139,7 @@ class Arguments:
             )
         parameters = {n: p for n, p in parameters.items() if n not in without}
         hints = hints_of(function)
-        self._made: dict[str, Callable[[Any], Any]] = {}
+        self._makers: dict[str, Callable[[Any], Any]] = {}
         # A function of a library may not take an argument by the name that it shows.
         is_of_library = not without and not is_readable(function)
         kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -220,7 +220,7 @@ class Arguments:
             self._fixed[name] = value
             return
         control.description = name
-        self.controls[name], self._made[name] = control, make
+        self.controls[name], self._makers[name] = control, make
 
     def beside(self, controls: Mapping[str, Control]) -> dict[str, Control]:
         """Return the controls of the arguments, and after them a lab's own.
@@ -245,7 +245,7 @@ class Arguments:
             if name in self._fixed:
                 value = fresh(self._fixed[name])
             else:
-                value = self._made[name](self.controls[name].value)
+                value = self._makers[name](self.controls[name].value)
             if name in self._plain:
                 value = self.controls[name].value if name in self.controls else value.item()
             values[name] = value
@@ -323,7 +323,7 @@ class Arguments:
 
     def at(self, name: str, setting: Any) -> Any:
         """Return what an argument would be if its control stood elsewhere."""
-        return setting if name in self._plain else self._made[name](setting)
+        return setting if name in self._plain else self._makers[name](setting)
 
     def call(self, function: Callable[..., Any], values: Values, *first: Any) -> Any:
         """Call a function with such values; the first arguments may be others."""

@@ -287,7 +287,7 @@ def _measured(
         flat = torch.zeros_like(leaf) if values is None else values
         title = names.get(id(leaf), f"parameter {number + 1}")
         gradients.append(Gradient(title, tuple(flat.reshape(-1).tolist())))
-    most = max(timeline(recording, memory).kept)
+    most = max(timeline(recording, memory).bytes_saved)
     return Way(name, rows, together, _operations(recording), most, loss, gradients), order
 
 

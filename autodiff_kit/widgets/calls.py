@@ -26,11 +26,11 @@ def run_line(text: str, file: str, space: Namespace) -> None:
     exec(compile(text, file, "exec"), space)
 
 
-def call_name(function: Callable[..., Any], taken: Collection[str]) -> str:
+def call_name(function: Callable[..., Any], other_names: Collection[str]) -> str:
     """Return what a function is called in a line of code beside names that are taken."""
     name = getattr(_innermost(function), "__name__", "model")
     names = (name, "f", "function", "the_function")
-    return next(n for n in names if n.isidentifier() and n not in taken)
+    return next(n for n in names if n.isidentifier() and n not in other_names)
 
 
 def is_readable(function: Callable[..., Any]) -> bool:

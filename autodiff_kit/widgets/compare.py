@@ -48,7 +48,7 @@ class _Dynamic(NamedTuple):
     values: Values
     answer: Tensor
     grads: dict[str, Tensor | None]
-    kept: int
+    bytes_saved: int
     recording: Recording
     failure: str  # what backward has raised, if anything
 
@@ -79,7 +79,7 @@ class Compare(FunctionLab):
         Whether they are the same, up to rounding.
     nodes, operations : int
         Nodes that the dynamic run built, and operations that the static one replays.
-    kept : int
+    bytes_saved : int
         Bytes that nodes of the dynamic run saved for backward at the same time, at most.
     times_as_fast : float
         How many times as fast the static graph is, measured at the latest change; 0 if it could
@@ -111,7 +111,7 @@ class Compare(FunctionLab):
         self._frozen: Frozen | None = None
         self.dynamic: Tensor | None = None
         self.static: Tensor | None = None
-        self.agrees, self.nodes, self.operations, self.kept = False, 0, 0, 0
+        self.agrees, self.nodes, self.operations, self.bytes_saved = False, 0, 0, 0
         self.seconds: dict[str, float] = {}
         self.times_as_fast = 0.0
         again = Button(description="trace again, at these values")
@@ -134,7 +134,7 @@ class Compare(FunctionLab):
         )
         _, dynamic, grads, bytes_saved, recording, failure = runs.first
         self.nodes = sum(n["kind"] == "op" and n["recorded"] for n in recording.nodes)
-        self.dynamic, self.kept = dynamic, bytes_saved
+        self.dynamic, self.bytes_saved = dynamic, bytes_saved
         self.static = None  # until there is a trace
         self.agrees, self.operations = False, 0
         values = self._arguments.values()

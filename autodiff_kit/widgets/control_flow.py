@@ -113,7 +113,7 @@ class ControlFlow(FunctionLab):
             ["the run before", "the first run", "nothing"], description="drawn over"
         )
         switch = Switch(frozen, description="frozen trace beside it")
-        self._asked: Any = None
+        self._settings: Any = None
         arguments = Arguments(function, examples)
         controls = {"over": self._over, "frozen": switch}
         title = f"Control flow of {name_of(function)}"
@@ -125,14 +125,14 @@ class ControlFlow(FunctionLab):
         if not self.controls["frozen"].value:
             self._frozen = None  # switched on again, it is made anew
         settings = tuple(control.value for control in self._arguments.controls.values())
-        if not self._runs or settings != self._asked:
+        if not self._runs or settings != self._settings:
             latest = self._examined(
                 self._once,
                 lambda run: run.answer,
                 lambda run: run.recording,
                 lambda run: run.values,
             )
-            self._asked = settings
+            self._settings = settings
             self._runs = [*self._runs[:1], *self._runs[-1:], latest][-3:]
         self._show(self._arguments.values())
 

@@ -49,7 +49,7 @@ class Costs(Lab):
 
     Attributes
     ----------
-    nodes, kept : dict from str to list of int
+    nodes, bytes_saved : dict from str to list of int
         By name, one number for each input: nodes that were built, and the most bytes that nodes
         saved at the same time.
     seconds : dict from str to list of float
@@ -65,7 +65,7 @@ class Costs(Lab):
     >>> import autodiff_kit as torch
     >>> x = torch.ones(1000, requires_grad=True)
     >>> lab = Costs([x], recorded=torch.sin, no_grad=torch.no_grad()(torch.sin))
-    >>> lab.nodes, lab.kept
+    >>> lab.nodes, lab.bytes_saved
     ({'recorded': [1], 'no_grad': [0]}, {'recorded': [4000], 'no_grad': [0]})
     """
 
@@ -74,7 +74,7 @@ class Costs(Lab):
     def __init__(self, inputs: Sequence[Tensor], /, **ways: Callable[[Tensor], Any]) -> None:
         self._inputs, self._ways = _checked(inputs, ways)
         self.nodes: dict[str, list[int]] = {}
-        self.kept: dict[str, list[int]] = {}
+        self.bytes_saved: dict[str, list[int]] = {}
         self.seconds: dict[str, list[float]] = {}
         self.times = SecondPicture(self)
         again = Button(description="measure again")
@@ -89,7 +89,9 @@ class Costs(Lab):
         self.nodes = {
             name: [one.first.nodes for one in runs] for name, runs in runs_by_name.items()
         }
-        self.kept = {name: [one.first.kept for one in runs] for name, runs in runs_by_name.items()}
+        self.bytes_saved = {
+            name: [one.first.bytes_saved for one in runs] for name, runs in runs_by_name.items()
+        }
         names = list(runs_by_name)
         nodes = self._table("Nodes built", names, lambda name, i: f"{self.nodes[name][i]:,}")
         bytes_table = self._table("Saved in nodes, at most", names, self._saved)
@@ -129,7 +131,7 @@ class Costs(Lab):
 
     def _saved(self, name: str, i: int) -> str:
         # Not "0 bytes": a replay, or a list, may hold as much without any node.
-        return in_bytes(self.kept[name][i]) if self.nodes[name][i] else "no nodes"
+        return in_bytes(self.bytes_saved[name][i]) if self.nodes[name][i] else "no nodes"
 
     def _time(self, name: str, i: int) -> str:
         return micro(self.seconds[name][i])
@@ -142,7 +144,7 @@ class Costs(Lab):
         return table(heading, [["", *names], *rows])
 
     def _caption(self, name: str, counts: Sequence[_Counts]) -> str:
-        nodes, sizes = sorted(set(self.nodes[name])), map(in_bytes, self.kept[name])
+        nodes, sizes = sorted(set(self.nodes[name])), map(in_bytes, self.bytes_saved[name])
         counts_in_words = " or ".join(f"{n:,}" for n in nodes)
         saved = " or ".join(dict.fromkeys(sizes))
         sentence = f"{name}: {counts_in_words} node{'s' * (nodes != [1])}, saving {saved}"
@@ -176,7 +178,7 @@ def _checked(
 
 class _Counts(NamedTuple):
     nodes: int
-    kept: int
+    bytes_saved: int
     changed: bool  # whether the input was changed in place
     value: Any
     recording: Recording

@@ -75,7 +75,7 @@ def examined(
     *,
     recording: Callable[[T], Recording] | None = None,
     changed_arguments: Callable[[T], Sequence[str]] | None = None,
-    given: Given | None = None,
+    arguments: Given | None = None,
 ) -> Examined[T]:
     """Run a function twice, and say what speaks against taking the first run for all.
 
@@ -88,7 +88,7 @@ def examined(
     outcome, recording, changed_arguments : callable
         Of what ``once`` gave: the result; what ran; the arguments that the function changed.
 
-    given : mapping from str to anything, optional
+    arguments : mapping from str to anything, optional
         Of the arguments, what both runs are given itself and not a copy of.
 
     Raises
@@ -107,11 +107,11 @@ def examined(
     """
     name = name_of(function)
     name = "The lambda" if name == "the lambda" else name  # each sentence begins with it
-    before = _State(function, given)
+    before = _State(function, arguments)
     start = perf_counter()
     first = once()
     took = perf_counter() - start
-    between = _State(function, given)
+    between = _State(function, arguments)
     changed = changed_arguments(first) if changed_arguments else ()
     effects = [
         *dict.fromkeys([*(f"its argument {n}".rstrip() for n in changed), *between.since(before)])
@@ -127,7 +127,7 @@ def examined(
         words = f"{type(error).__name__}: {error}".rstrip(": ")
         doubt = f"{name} runs once, and fails the second time with the same arguments ({words})."
         return Examined(first, doubt + _cause(effects, False), True, bool(effects))
-    after = _State(function, given)
+    after = _State(function, arguments)
     effects = [*dict.fromkeys([*effects, *after.since(between)])]
     one, two = outcome(first), outcome(second)
     if contents(one) != contents(two):
@@ -198,10 +198,12 @@ def _ran(recording: Recording) -> list[Any]:
 class _State:
     """All that a function can reach by a name, and the state of the random generators."""
 
-    def __init__(self, function: Callable[..., Any], given: Given | None) -> None:
+    def __init__(self, function: Callable[..., Any], arguments: Given | None) -> None:
         reached = [*_reached(function)]
         ids = {id(value) for _, value in reached}
-        reached += [(f"its argument {n}", v) for n, v in (given or {}).items() if id(v) not in ids]
+        reached += [
+            (f"its argument {n}", v) for n, v in (arguments or {}).items() if id(v) not in ids
+        ]
         self._named = {name: contents(value) for name, value in reached}
         numpy_random = sys.modules.get("numpy.random")  # else nothing has been drawn from it
         self._random = (
@@ -364,9 +366,9 @@ def contents(value: Any, depth: int = DEEP) -> Any:
     if isinstance(value, GeneratorType):
         return kind, value.gi_frame and value.gi_frame.f_lasti
     if hasattr(value, "__next__"):
-        shown = repr(value)  # ``count(2)`` says how far it has come, as pickling would
-        if " at 0x" not in shown:
-            return kind, shown
+        text = repr(value)  # ``count(2)`` says how far it has come, as pickling would
+        if " at 0x" not in text:
+            return kind, text
         try:
             return kind, repr(value.__reduce__())
         except Exception:

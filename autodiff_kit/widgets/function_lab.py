@@ -77,7 +77,7 @@ class FunctionLab(Lab):
             outcome,
             recording=recording,
             changed_arguments=changed,
-            given=self._arguments.fixed,
+            arguments=self._arguments.fixed,
         )
 
     def _answer(self, value: Any, *, has_run: bool) -> Tensor:

@@ -59,7 +59,7 @@ class GradMode(FunctionLab):
     ----------
     recording : Recording
         Of the latest run, forward and backward; empty while there was none.
-    kept, kept_as_written : int
+    bytes_saved, bytes_saved_as_written : int
         Bytes that the graph of the loss saves for backward, with the switches and without. Where
         the loss has no graph: the most that nodes saved at the same time.
     nodes, nodes_as_written : int
@@ -78,7 +78,7 @@ class GradMode(FunctionLab):
     --------
     >>> import autodiff_kit as torch
     >>> lab = GradMode("y = x * x\ny * 3", x=torch.tensor(2.0, requires_grad=True))
-    >>> lab.grads, lab.kept
+    >>> lab.grads, lab.bytes_saved
     ({'x': '12.'}, 4)
     >>> lab.controls["line 1"].value = "no_grad"
     >>> lab.error.split("\n")[0]
@@ -96,7 +96,7 @@ class GradMode(FunctionLab):
     ) -> None:
         self._source = Lines(source, tuple(examples))
         self.recording = Recording()
-        self.kept = self.kept_as_written = self.nodes = self.nodes_as_written = 0
+        self.bytes_saved = self.bytes_saved_as_written = self.nodes = self.nodes_as_written = 0
         self.error, self.raised = "", False
         self.grads: dict[str, str | None] = {}
         self._is_interrupted, self._whole = False, ""
@@ -158,7 +158,7 @@ class GradMode(FunctionLab):
         self.error, self.grads = now.error, now.grads
         self.raised = now.raised or before.raised
         self._has_graph = now.graph is not None
-        (self.kept, self.nodes), (self.kept_as_written, self.nodes_as_written) = (
+        (self.bytes_saved, self.nodes), (self.bytes_saved_as_written, self.nodes_as_written) = (
             (most_kept(outcome.memory), _recorded(of))
             if outcome.graph is None
             else (kept_bytes(outcome.memory, outcome.graph), len(outcome.graph))
@@ -273,7 +273,7 @@ class GradMode(FunctionLab):
         return marks
 
     def _measured(self) -> str:
-        size, size_as_written = in_bytes(self.kept), in_bytes(self.kept_as_written)
+        size, size_as_written = in_bytes(self.bytes_saved), in_bytes(self.bytes_saved_as_written)
         text = f"Saved for backward: {size} in {_count(self.nodes)}."
         if self.nodes and not self._has_graph:
             end = "until the error" if self.raised else "and the loss has no graph"

@@ -196,10 +196,10 @@ class Lab(Canvas):
     @traitlets.validate("state")
     def _set_state(self, proposal: Message) -> Settings:
         """Set controls to what is given, and complete it."""
-        given = proposal["value"]
-        for name in given:
+        settings = proposal["value"]
+        for name in settings:
             self._control(name)
-        news = {n: v for n, v in given.items() if not _is_same(self.controls[n].value, v)}
+        news = {n: v for n, v in settings.items() if not _is_same(self.controls[n].value, v)}
         if news:
             with self._turn, self._together():
                 for name, value in news.items():

@@ -61,7 +61,7 @@ class MemoryTimeline(Plotted):
     >>> import autodiff_kit as torch
     >>> x = torch.ones(1000, requires_grad=True)
     >>> lab = MemoryTimeline(lambda depth=3: sum(x.sin().exp() for _ in range(depth)).sum())
-    >>> max(lab.timeline.kept)
+    >>> max(lab.timeline.bytes_saved)
     12000
     """
 
@@ -98,7 +98,7 @@ class MemoryTimeline(Plotted):
         if not any(node["kind"] == "op" for node in recording.nodes):
             raise Refused(nothing)
         self.timeline = timeline(recording, memory)
-        self.step.max = len(self.timeline.kept)
+        self.step.max = len(self.timeline.bytes_saved)
         self.step.value = self.timeline.peak + 1
         self._show(summary=True)
         self._settings = settings

@@ -186,13 +186,13 @@ class Lines:
             space, defaults = self._of.__globals__, self._of.__defaults__
         own = cells.setdefault(self._tree.name, CellType())  # what a recursive function calls
         closure = tuple(cells[name] for name in code.co_freevars)
-        made = FunctionType(code, space, self._tree.name, defaults, closure)
+        function = FunctionType(code, space, self._tree.name, defaults, closure)
         if self._tree.name not in free:
-            own.cell_contents = made
+            own.cell_contents = function
         if self._of is not None:
-            made.__kwdefaults__ = self._of.__kwdefaults__
-            made.__annotations__ = self._of.__annotations__
-        return made
+            function.__kwdefaults__ = self._of.__kwdefaults__
+            function.__annotations__ = self._of.__annotations__
+        return function
 
 
 def _switched(body: list[ast.stmt], switches: Mapping[int, str]) -> list[ast.stmt]:

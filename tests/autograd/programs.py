@@ -20,8 +20,8 @@ def attempt(function):
 """
 
 
-def check(program: str, given: str = "") -> None:
+def check(program: str, setup: str = "") -> None:
     """Compare a program that knows either package as ``torch``."""
-    whole = GIVEN + dedent(given) + dedent(program)
+    whole = GIVEN + dedent(setup) + dedent(program)
     assert run_both(require_torch(), whole).printed
     assert local.mode.observer is None  # nothing is left that watches

@@ -129,9 +129,9 @@ def test_nested_checkpoints_have_the_gradient_of_the_plain_call() -> None:
     plain = inner(x.sin()).exp().sum()
     (expected,) = ak.autograd.grad(plain, x)
 
-    (found,) = ak.autograd.grad(checkpoint(outer, x, use_reentrant=False).sum(), x)
+    (gradient,) = ak.autograd.grad(checkpoint(outer, x, use_reentrant=False).sum(), x)
 
-    assert found.tolist() == expected.tolist()
+    assert gradient.tolist() == expected.tolist()
 
 
 def test_a_chain_of_checkpoints_needs_less_memory() -> None:

@@ -74,24 +74,24 @@ def test_gradients_of_any_graph_agree_with_finite_differences(program: Any, shap
 @settings(deadline=None, max_examples=60)
 @given(programs())
 def test_backward_and_grad_give_the_same_with_and_without_create_graph(program: Any) -> None:
-    found: dict[bool, list[Any]] = {}
+    gradients: dict[bool, list[Any]] = {}
     for create_graph in (False, True):
         tensors = [torch.tensor(v, requires_grad=True) for v in ([0.3, -0.8], 0.5)]
         total = execute(program, *tensors)
         grads = torch.autograd.grad(total, tensors, create_graph=create_graph, retain_graph=True)
         total.backward(create_graph=create_graph)
-        found[create_graph] = [*grads, *(t.grad for t in tensors)]
+        gradients[create_graph] = [*grads, *(t.grad for t in tensors)]
 
-    for a, b in zip(found[False], found[True], strict=True):
+    for a, b in zip(gradients[False], gradients[True], strict=True):
         np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-5)
 
 
 def after_backward(make: Callable[[], tuple[list[Any], Any]], watched: bool) -> list[Any]:
     """Return the gradients, what the hooks saw, and whether a second backward is refused."""
     leaves, out = make()
-    seen: list[Any] = []
+    gradients: list[Any] = []
     if out.requires_grad and not out.is_leaf:
-        out.register_hook(lambda g: seen.append(g.numpy().copy()))
+        out.register_hook(lambda g: gradients.append(g.numpy().copy()))
     cotangent = torch.tensor(np.linspace(-1, 2, out.numel()).reshape(out.shape), dtype=out.dtype)
     with installed(Observer() if watched else None):
         out.backward(cotangent, retain_graph=True)
@@ -99,8 +99,8 @@ def after_backward(make: Callable[[], tuple[list[Any], Any]], watched: bool) -> 
         try:
             out.backward(cotangent)
         except RuntimeError as error:
-            seen.append(str(error).split(":")[0])
-    return [leaf.grad.numpy() for leaf in leaves if leaf.grad is not None] + seen
+            gradients.append(str(error).split(":")[0])
+    return [leaf.grad.numpy() for leaf in leaves if leaf.grad is not None] + gradients
 
 
 @settings(deadline=None, max_examples=100)
@@ -174,13 +174,13 @@ def test_each_rule_is_called_once_however_many_paths_there_are() -> None:
 def test_gradients_add_up_in_the_tensor_that_holds_them() -> None:
     x = torch.tensor([1.0, 2.0], requires_grad=True)
     (x * 3).sum().backward()
-    held = x.grad
+    grad = x.grad
 
     (x * 4).sum().backward()
 
-    assert x.grad is held
-    assert held is not None
-    assert held.tolist() == [7.0, 7.0]
+    assert x.grad is grad
+    assert grad is not None
+    assert grad.tolist() == [7.0, 7.0]
 
 
 def test_inputs_that_no_path_leads_to_are_left_alone() -> None:

@@ -13,13 +13,13 @@ def leaf() -> Tensor:
 
 
 def test_a_hook_sees_the_whole_gradient() -> None:
-    x, seen = leaf(), []
+    x, gradients = leaf(), []
     y = x * 1
-    y.register_hook(lambda g: seen.append(g.tolist()))
+    y.register_hook(lambda g: gradients.append(g.tolist()))
 
     (y * 3 + y * 4).sum().backward()
 
-    assert seen == [[7.0, 7.0]]
+    assert gradients == [[7.0, 7.0]]
 
 
 def test_what_a_hook_returns_flows_on() -> None:
@@ -56,38 +56,38 @@ def test_retain_grad_keeps_what_the_hooks_have_made() -> None:
 
 
 def test_a_removed_hook_is_not_called_and_may_be_removed_again() -> None:
-    x, seen = leaf(), []
-    handle = x.register_hook(lambda g: seen.append(g))
+    x, gradients = leaf(), []
+    handle = x.register_hook(lambda g: gradients.append(g))
     handle.remove()
     handle.remove()
 
     x.sum().backward()
 
-    assert seen == []
+    assert gradients == []
 
 
 def test_a_hook_may_remove_itself_while_it_runs() -> None:
-    x, seen = leaf(), []
+    x, gradients = leaf(), []
 
     def once(g: Tensor) -> None:
-        seen.append(g)
+        gradients.append(g)
         handle.remove()
 
     handle = x.register_hook(once)
     for _ in range(2):
         x.sum().backward()
 
-    assert len(seen) == 1
+    assert len(gradients) == 1
 
 
 def test_post_accumulate_hooks_see_the_sum() -> None:
-    x, seen = leaf(), []
+    x, gradients = leaf(), []
     x.grad = torch.tensor([5.0, 5.0])
-    x.register_post_accumulate_grad_hook(lambda t: seen.append(t.grad.tolist()))
+    x.register_post_accumulate_grad_hook(lambda t: gradients.append(t.grad.tolist()))
 
     (x * 2).sum().backward()
 
-    assert seen == [[7.0, 7.0]]
+    assert gradients == [[7.0, 7.0]]
 
 
 def test_hooks_are_not_recorded() -> None:
@@ -153,13 +153,13 @@ def test_hooks_outlive_detach_in_place_and_are_called_when_it_requires_grad_agai
     is_leaf: bool,
 ) -> None:
     """PyTorch 2.13.0 calls the hook in the later pass; `remove` ends that."""
-    seen: list[list[float]] = []
+    gradients: list[list[float]] = []
     x = leaf() if is_leaf else leaf() * 1
-    handle = x.register_hook(lambda g: seen.append(g.tolist()))
+    handle = x.register_hook(lambda g: gradients.append(g.tolist()))
 
     x.detach_().requires_grad_()
     (x * 2).sum().backward()
     handle.remove()
     (x * 2).sum().backward()
 
-    assert seen == [[2.0, 2.0]]
+    assert gradients == [[2.0, 2.0]]

@@ -17,42 +17,42 @@ class Log(Observer):
     """Writes down all that it is told."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[Any, ...]] = []
+        self.events: list[tuple[Any, ...]] = []
 
     def created(self, tensor: Tensor) -> None:
-        self.told.append(("created", tuple(tensor.shape)))
+        self.events.append(("created", tuple(tensor.shape)))
 
     def applied(
         self, op: Op, inputs: Sequence[Any], params: dict[str, Any], out: Tensor, node: Node | None
     ) -> None:
-        self.told.append(("applied", op.name, params, node is not None))
+        self.events.append(("applied", op.name, params, node is not None))
 
     def modified(self, tensor: Tensor, how: str) -> None:
-        self.told.append(("modified", how, tensor.tolist()))
+        self.events.append(("modified", how, tensor.tolist()))
 
     def branched(self, tensor: Tensor, taken: bool) -> None:
-        self.told.append(("branched", taken))
+        self.events.append(("branched", taken))
 
     def backward_started(self, roots: Sequence[tuple[Node, Any]]) -> None:
-        self.told.append(("backward", [node.name() for node, _ in roots]))
+        self.events.append(("backward", [node.name() for node, _ in roots]))
 
     def visited(self, node: Node, g: Any) -> None:
-        self.told.append(("visited", node.name(), g.tolist()))
+        self.events.append(("visited", node.name(), g.tolist()))
 
     def contributed(
         self, node: Node, index: int, edge: Node, before: Any, after: Any, total: Any
     ) -> None:
         name = node.edges()[index][0]
-        self.told.append(("contributed", name, before.tolist(), after.tolist(), total.tolist()))
+        self.events.append(("contributed", name, before.tolist(), after.tolist(), total.tolist()))
 
     def accumulated(self, node: AccumulateGrad, tensor: Tensor | None, g: Any, grad: Any) -> None:
-        self.told.append(("accumulated", g.tolist(), grad.tolist()))
+        self.events.append(("accumulated", g.tolist(), grad.tolist()))
 
     def released(self, node: Node) -> None:
-        self.told.append(("released", node.name()))
+        self.events.append(("released", node.name()))
 
     def backward_finished(self) -> None:
-        self.told.append(("finished",))
+        self.events.append(("finished",))
 
 
 def test_a_run_is_told_step_by_step() -> None:
@@ -65,7 +65,7 @@ def test_a_run_is_told_step_by_step() -> None:
             y.backward()
 
     # dy/dx = 2 x: two contributions of 3
-    assert log.told == [
+    assert log.events == [
         ("created", ()),
         ("applied", "mul", {}, True),
         ("applied", "gt", {}, False),
@@ -89,7 +89,7 @@ def test_contributions_are_told_before_and_after_broadcasting_is_undone() -> Non
     with installed(log):
         y.sum().backward()
 
-    assert ("contributed", "x", [1.0, 10.0], 11.0, 11.0) in log.told
+    assert ("contributed", "x", [1.0, 10.0], 11.0, 11.0) in log.events
 
 
 def test_parameters_are_told() -> None:
@@ -99,7 +99,7 @@ def test_parameters_are_told() -> None:
     with installed(log):
         x.sum(1, keepdim=True)
 
-    assert log.told == [("applied", "sum_dim", {"dim": (1,), "keepdim": True}, False)]
+    assert log.events == [("applied", "sum_dim", {"dim": (1,), "keepdim": True}, False)]
 
 
 def test_a_change_in_place_is_told_after_the_op_that_it_is() -> None:
@@ -109,7 +109,7 @@ def test_a_change_in_place_is_told_after_the_op_that_it_is() -> None:
     with installed(log):
         x += 1
 
-    assert log.told == [("applied", "add", {}, True), ("modified", "add_", [2.0, 3.0])]
+    assert log.events == [("applied", "add", {}, True), ("modified", "add_", [2.0, 3.0])]
 
 
 def test_a_view_is_looked_at_again_once_it_is_used() -> None:
@@ -119,11 +119,11 @@ def test_a_view_is_looked_at_again_once_it_is_used() -> None:
 
     with installed(log):
         x += 1
-        changes = len(log.told)
+        changes = len(log.events)
         view * 2
 
-    assert [line[:2] for line in log.told[:changes]] == [("applied", "add"), ("modified", "add_")]
-    assert [line[1] for line in log.told[changes:]] == ["pick", "mul"]
+    assert [line[:2] for line in log.events[:changes]] == [("applied", "add"), ("modified", "add_")]
+    assert [line[1] for line in log.events[changes:]] == ["pick", "mul"]
     assert view.tolist() == [3.0]
 
 
@@ -135,8 +135,8 @@ def test_create_graph_is_told_with_the_ops_of_the_rules() -> None:
     with installed(log):
         torch.autograd.grad(y, x, create_graph=True)
 
-    assert [line[1] for line in log.told if line[0] == "applied"] == ["mul", "mul", "add"]
-    assert not [line for line in log.told if line[0] == "released"]
+    assert [line[1] for line in log.events if line[0] == "applied"] == ["mul", "mul", "add"]
+    assert not [line for line in log.events if line[0] == "released"]
 
 
 def test_the_observer_before_comes_back() -> None:
@@ -147,7 +147,7 @@ def test_the_observer_before_comes_back() -> None:
             raise ValueError("stop")
         torch.ones(2)
 
-    assert (len(outer.told), len(inner.told)) == (1, 0)
+    assert (len(outer.events), len(inner.events)) == (1, 0)
     assert local.mode.observer is None
 
 

@@ -36,7 +36,7 @@ def contenders() -> dict[str, tuple[str, Any]]:
     """Return name -> (kind, library) for what is installed; the kit comes first."""
     import autodiff_kit
 
-    found: dict[str, tuple[str, Any]] = {"kit": ("torch", autodiff_kit)}
+    packages: dict[str, tuple[str, Any]] = {"kit": ("torch", autodiff_kit)}
     for name, kind, module in (
         ("torch", "torch", "torch"),
         ("HIPS", "hips", "autograd"),
@@ -52,8 +52,8 @@ def contenders() -> dict[str, tuple[str, Any]]:
             importlib.import_module("autograd.numpy")
         if name == "torch":
             library.set_num_threads(1)
-        found[name] = (kind, library)
-    return found
+        packages[name] = (kind, library)
+    return packages
 
 
 def speed(rounds: int, only: str) -> None:
@@ -105,12 +105,12 @@ def _inner_steps(step: Any) -> int:
 def _sample(step: Any, times: int) -> float:
     """Return the median CPU time of one step, in seconds."""
     gc.collect()  # what others have left in cycles, as micrograd does, is not this one's to clear
-    found = []
+    samples = []
     for _ in range(times):
         start = time.process_time()
         step()
-        found.append(time.process_time() - start)
-    return statistics.median(found)
+        samples.append(time.process_time() - start)
+    return statistics.median(samples)
 
 
 GROWTH = """
@@ -231,7 +231,7 @@ def picture(rounds: int) -> None:
     heads = " ".join(f"{head:>9s}" for head in ("record", "widget", "both", "page", "find"))
     print(f"{'ops':>7s} {heads}   bytes per op")
     for ops in (20, 100, 298, 1_000, 10_000):
-        found: list[tuple[float, ...]] = []
+        rows: list[tuple[float, ...]] = []
         for _ in range(max(1, min(rounds, 3_000 // ops))):
             times = [time.process_time()]
             recording = loop(ops)
@@ -248,8 +248,8 @@ def picture(rounds: int) -> None:
             times.append(time.process_time())
             picture.find("abs(grad) > 1e3")
             times.append(time.process_time())
-            found.append((*(b - a for a, b in itertools.pairwise(times)), size))
-        medians = map(statistics.median, zip(*found, strict=True))
+            rows.append((*(b - a for a, b in itertools.pairwise(times)), size))
+        medians = map(statistics.median, zip(*rows, strict=True))
         record_time, widget, page_time, _, find, size = medians
         milliseconds = (record_time, widget, record_time + widget, page_time, find)
         cells = " ".join(f"{t * 1000:6.0f} ms" for t in milliseconds)

@@ -42,7 +42,7 @@ def ours(course: Course, place: Path, walls: Walls | None, workers: int, count: 
     """Return submissions per second, from the first row to the last."""
     with Store(place.with_suffix(".sqlite")) as store:
         times: list[float] = []
-        found = submissions.find(place, course.names)
+        submitted = submissions.find(place, course.names)
         engine = Local(course, walls, workers)
 
         def timed(jobs):
@@ -50,7 +50,7 @@ def ours(course: Course, place: Path, walls: Walls | None, workers: int, count: 
                 times.append(time.perf_counter())
                 yield attempt
 
-        summary = grade(found, course, store, timed, secret=1)
+        summary = grade(submitted, course, store, timed, secret=1)
         assert (summary.graded, summary.faults) == (count, 0), summary
     return (count - 1) / (times[-1] - times[0])
 
@@ -99,11 +99,11 @@ def theirs(program: str, course: Course, exercise: Exercise, folder: Path, count
 
     def run(*words: str) -> float:
         start = time.perf_counter()
-        done = subprocess.run(
+        process = subprocess.run(
             [program, *words], cwd=place, env=environment, capture_output=True, text=True
         )
-        if done.returncode:
-            raise SystemExit(f"nbgrader {' '.join(words)}:\n{done.stderr[-3000:]}")
+        if process.returncode:
+            raise SystemExit(f"nbgrader {' '.join(words)}:\n{process.stderr[-3000:]}")
         return time.perf_counter() - start
 
     run("generate_assignment", exercise.name)
@@ -116,30 +116,48 @@ def a_class(course: Course, folder: Path, count: int, workers: int) -> None:
     kinds = Counter(pupil.kind for pupil in handed_in)
     print(f"{count} learners: {', '.join(f'{n} {kind}' for kind, n in kinds.items())}")
     where = ("--course", str(course.folder))
-    kept = ("--results", str(folder / "results"))
+    options = ("--results", str(folder / "results"))
     for words in (
         ("build", "--check", *where),
-        ("grade", str(folder / "submitted"), "--out", kept[1], "--workers", str(workers), *where),
-        ("grade", str(folder / "submitted"), "--out", kept[1], "--workers", str(workers), *where),
-        ("show", handed_in[4].student, *kept),
-        ("export", "canvas", "--to", str(folder / "out"), *kept, *where),
+        (
+            "grade",
+            str(folder / "submitted"),
+            "--out",
+            options[1],
+            "--workers",
+            str(workers),
+            *where,
+        ),
+        (
+            "grade",
+            str(folder / "submitted"),
+            "--out",
+            options[1],
+            "--workers",
+            str(workers),
+            *where,
+        ),
+        ("show", handed_in[4].student, *options),
+        ("export", "canvas", "--to", str(folder / "out"), *options, *where),
     ):
         start = time.perf_counter()
         command = [sys.executable, "-m", "autodiff_kit.cli", *words]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+        process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
         print(f"{time.perf_counter() - start:7.2f} s  autodiff-kit {words[0]}")
-        print("".join(f"             {line}\n" for line in done.stdout.splitlines()[-4:]), end="")
+        print(
+            "".join(f"             {line}\n" for line in process.stdout.splitlines()[-4:]), end=""
+        )
     lines = (folder / "out" / "canvas.csv").read_text(encoding="utf-8").splitlines()
     print(f"{len(lines) - 2} lines for Canvas")
 
 
 def canned(job: Job, *ignored: object) -> Attempt:
     """Return a row as large as a real one, without grading."""
-    told = Mark("backward", 5.0, 10.0, "wrong", "keeps_the_last", "x" * 400)
+    mark = Mark("backward", 5.0, 10.0, "wrong", "keeps_the_last", "x" * 400)
     who = job.submission
     data = file_hash(who.data)
     names = (job.key, who.student, who.name, who.exercise, 1, who.origin, data, job.checks)
-    return Attempt(*names, str(job.seed), "2 sandboxed", "graded", (told,) * 3)
+    return Attempt(*names, str(job.seed), "2 sandboxed", "graded", (mark,) * 3)
 
 
 def canned_there(jobs: list[Job], *ignored: object) -> list[Attempt]:
@@ -173,8 +191,8 @@ def scale(
 
     def whole(name: str, engine: Engine) -> float:
         with Store(folder / f"{name}.sqlite") as store:
-            found = submissions.find(folder / "submitted", course.names)
-            summary = grade(found, course, store, engine, secret=1)
+            submitted = submissions.find(folder / "submitted", course.names)
+            summary = grade(submitted, course, store, engine, secret=1)
         assert summary.graded == count
         return count / summary.seconds
 

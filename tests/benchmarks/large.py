@@ -162,13 +162,13 @@ def _row(program: Callable[[Any, int], None], library: Any, ak: Any, ops: int) -
         recording.to_html(page := Path(folder) / "page.html")
         size = page.stat().st_size / 1000
     del recording, stepper
-    noted, shown = _sizes(lambda: record(ops // 10), Stepper)
+    recording_size, picture_size = _sizes(lambda: record(ops // 10), Stepper)
     per_op = 1e6 / count
     note = "" if contributions else "  no contribution"
     return (
         f"{count:10d}{contributions:10d}{plain * per_op:10.2f}{run * per_op:10.2f}"
         f"{picture_time:10.2f}{size:10.0f}{boxes:10d}"
-        f"{noted * 10 / count:10.0f}{shown * 10 / count:10.0f}{note}"
+        f"{recording_size * 10 / count:10.0f}{picture_size * 10 / count:10.0f}{note}"
     )
 
 
@@ -178,10 +178,10 @@ def _sizes(record: Callable[[], Any], show: Callable[[Any], Any]) -> tuple[int, 
     tracemalloc.start()
     recording = record()
     gc.collect()
-    noted = tracemalloc.get_traced_memory()[0]
-    shown = show(recording)
+    recording_size = tracemalloc.get_traced_memory()[0]
+    picture = show(recording)
     gc.collect()
-    held = tracemalloc.get_traced_memory()[0]
+    whole_size = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    del shown
-    return noted, held
+    del picture
+    return recording_size, whole_size

@@ -98,9 +98,9 @@ def _sizes(record: Callable[[], Any]) -> tuple[int, int]:
     tracemalloc.start()
     recording = record()
     gc.collect()
-    noted = tracemalloc.get_traced_memory()[0]
+    size = tracemalloc.get_traced_memory()[0]
     _ = recording.nodes, recording.events
     gc.collect()
     read = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    return noted, read
+    return size, read

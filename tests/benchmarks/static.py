@@ -88,8 +88,8 @@ def static(rounds: int) -> None:
             return graph.gradient(*inputs)
 
         value, gradients = dynamic_step()
-        again, found = static_step()
-        pairs = zip([value, *gradients], [again, *found], strict=True)
+        again, gradient = static_step()
+        pairs = zip([value, *gradients], [again, *gradient], strict=True)
         if not all(np.array_equal(a.detach().numpy(), b.numpy()) for a, b in pairs):
             print(f"{name}: MISMATCH")
         counts, peaks, times = [], [], []

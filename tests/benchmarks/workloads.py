@@ -69,7 +69,7 @@ def numpy_chain(_: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool 
         x, w, b = np.full(shape, x), np.full(shape, w), np.full(shape, b)
     if const:
         x, w, b = 1.0, 0.999, 0.001
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
         h, hs = x, []
@@ -81,17 +81,17 @@ def numpy_chain(_: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool 
             g = 1.0
             for _ in range(n):
                 g = g * w
-            found[:] = [g]
+            losses[:] = [g]
             return h
         gw, gb = 0 * w, 0 * b
         for h_before in reversed(hs):
             gb = gb + g
             gw = gw + g * h_before
             g = g * w
-        found[:] = [g, gw, gb]
+        losses[:] = [g, gw, gb]
         return h.sum() if shape else h
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 def hips_chain(lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool = False) -> Any:
@@ -106,13 +106,13 @@ def hips_chain(lib: Any, dtype: str, shape: tuple[int, ...], n: int, const: bool
         return anp.sum(h) if shape else h
 
     compute = value_and_grad(f, argnum=0 if const else (0, 1, 2))
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
-        loss, found[:] = (r := compute(x, w, b))[0], [r[1]] if const else list(r[1])
+        loss, losses[:] = (r := compute(x, w, b))[0], [r[1]] if const else list(r[1])
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 def micrograd_chain(
@@ -223,15 +223,15 @@ def hips_moons(lib: Any) -> Any:
         return loss
 
     compute = lib.value_and_grad(f)
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
-        loss, found[:] = compute(params)
-        for p, g in zip(params, found, strict=True):
+        loss, losses[:] = compute(params)
+        for p, g in zip(params, losses, strict=True):
             p -= 0.1 * g
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 @workload("moons_vec", "numpy")
@@ -239,7 +239,7 @@ def numpy_moons(_: Any) -> Any:
     x, labels = moons()
     s = labels[:, None]
     params = _mlp((2, 16, 16, 1))
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
         w1, b1, w2, b2, w3, b3 = params
@@ -251,13 +251,13 @@ def numpy_moons(_: Any) -> Any:
         gy = (margin > 0) * (-s / len(s))
         g2 = gy.dot(w3.T) * (h2 > 0)
         g1 = g2.dot(w2.T) * (h1 > 0)
-        found[:] = [x.T.dot(g1), g1.sum(0), h1.T.dot(g2), g2.sum(0), h2.T.dot(gy), gy.sum(0)]
-        for p, g in zip(params, found, strict=True):
+        losses[:] = [x.T.dot(g1), g1.sum(0), h1.T.dot(g2), g2.sum(0), h2.T.dot(gy), gy.sum(0)]
+        for p, g in zip(params, losses, strict=True):
             g += 2e-4 * p
             p -= 0.1 * g
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 def _scalar_moons(make: Any, number: Any) -> Any:
@@ -386,20 +386,20 @@ def hips_rnn(lib: Any) -> Any:
         return loss
 
     compute = lib.value_and_grad(f)
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
-        loss, found[:] = compute(weights)
+        loss, losses[:] = compute(weights)
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 @workload("rnn_f32", "numpy")
 def numpy_rnn(_: Any) -> Any:
     (wx, wh, b, head), sequences, targets = _rnn_data()
     start = np.zeros((8, 32), "float32")
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
         loss = 0.0
@@ -419,10 +419,10 @@ def numpy_rnn(_: Any) -> Any:
                 gwh += hs[t].T.dot(g)
                 gb += g.sum(0)
                 g = g.dot(wh.T)
-        found[:] = [gwx, gwh, gb, ghead]
+        losses[:] = [gwx, gwh, gb, ghead]
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 # -- large arrays --------------------
@@ -450,28 +450,28 @@ def hips_matmul(lib: Any) -> Any:
     rng = np.random.default_rng(4)
     a, b = (rng.normal(0, 1, (1024, 1024)).astype("float32") for _ in range(2))
     compute = lib.value_and_grad(lambda a, b: lib.numpy.mean(lib.numpy.dot(a, b)), argnum=(0, 1))
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
-        loss, found[:] = compute(a, b)
+        loss, losses[:] = compute(a, b)
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 @workload("matmul1024_f32", "numpy")
 def numpy_matmul(_: Any) -> Any:
     rng = np.random.default_rng(4)
     a, b = (rng.normal(0, 1, (1024, 1024)).astype("float32") for _ in range(2))
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
         loss = a.dot(b).mean()
         g = np.full((1024, 1024), 1 / 1024**2, "float32")
-        found[:] = [g.dot(b.T), a.T.dot(g)]
+        losses[:] = [g.dot(b.T), a.T.dot(g)]
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 @workload("bigvec_f32", "torch")
@@ -504,19 +504,19 @@ def hips_bigvec(lib: Any) -> Any:
         return anp.mean(h * h)
 
     compute = lib.value_and_grad(f)
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
-        loss, found[:] = (r := compute(x))[0], [r[1]]
+        loss, losses[:] = (r := compute(x))[0], [r[1]]
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 @workload("bigvec_f32", "numpy")
 def numpy_bigvec(_: Any) -> Any:
     x = np.random.default_rng(5).normal(0, 1, 10**6).astype("float32")
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
         hs = [x]
@@ -526,10 +526,10 @@ def numpy_bigvec(_: Any) -> Any:
         g = h * np.float32(2 / h.size)
         for h_after in reversed(hs[1:]):
             g = g * (1 - h_after * h_after) * np.float32(1.01)
-        found[:] = [g]
+        losses[:] = [g]
         return (h * h).mean()
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 # -- the gradient of a gradient --------------------
@@ -564,13 +564,13 @@ def hips_double(lib: Any) -> Any:
         return anp.sum(g * g)
 
     compute = lib.value_and_grad(f, argnum=(0, 1))
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
-        loss, found[:] = compute(x, w)
+        loss, losses[:] = compute(x, w)
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 # -- digits: an MLP 64-128-10 with cross-entropy, batch 64, SGD --------------------
@@ -618,15 +618,15 @@ def hips_digits(lib: Any, dtype: str) -> Any:
         return anp.mean(anp.log(anp.sum(anp.exp(z), axis=1)) - z[rows, labels])
 
     compute = lib.value_and_grad(f)
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
-        loss, found[:] = compute(params)
-        for p, g in zip(params, found, strict=True):
+        loss, losses[:] = compute(params)
+        for p, g in zip(params, losses, strict=True):
             p -= 0.1 * g
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 @workload("digits_f32", "numpy", "float32")
@@ -634,7 +634,7 @@ def hips_digits(lib: Any, dtype: str) -> Any:
 def numpy_digits(_: Any, dtype: str) -> Any:
     x, labels, params = _digits(dtype)
     rows = np.arange(len(labels))
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
         w1, b1, w2, b2 = params
@@ -648,12 +648,12 @@ def numpy_digits(_: Any, dtype: str) -> Any:
         p[rows, labels] -= 1
         p /= len(labels)
         gh = p.dot(w2.T) * (h > 0)
-        found[:] = [x.T.dot(gh), np.add.reduce(gh, 0), h.T.dot(p), np.add.reduce(p, 0)]
-        for parameter, g in zip(params, found, strict=True):
+        losses[:] = [x.T.dot(gh), np.add.reduce(gh, 0), h.T.dot(p), np.add.reduce(p, 0)]
+        for parameter, g in zip(params, losses, strict=True):
             parameter -= 0.1 * g
         return loss
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)
 
 
 # -- a convolution: 16 images of 8 channels, 28 x 28, to 16 channels, kernel 3 --------------------
@@ -686,7 +686,7 @@ def torch_conv(lib: Any) -> Any:
 @workload("conv_f32", "numpy")
 def numpy_conv(_: Any) -> Any:
     x, w, b = _images()
-    found: list[Any] = []
+    losses: list[Any] = []
 
     def step() -> Any:
         n, c, height, width = x.shape
@@ -702,7 +702,7 @@ def numpy_conv(_: Any) -> Any:
         for i in range(k):
             for j in range(k):
                 gx[:, :, i : i + rows, j : j + columns] += spread[:, :, i, j]
-        found[:] = [gx, gw, g.sum((0, 2))]
+        losses[:] = [gx, gw, g.sum((0, 2))]
         return (y * y).mean()
 
-    return step, lambda: _total(found)
+    return step, lambda: _total(losses)

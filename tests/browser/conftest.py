@@ -69,9 +69,7 @@ TIDY = """async () => {
   const { shell } = window.jupyterapp;
   const close = async (widget) => {
     await widget.sessionContext?.ready;  // a kernel that is starting cannot be ended
-    const session = widget.sessionContext?.session;
-    await session?.kernel?.info;  // to one that is ended before, the page's connection fails later
-    await session?.shutdown();
+    await widget.sessionContext?.session?.shutdown();
     widget.dispose();
   };
   await Promise.race([Promise.all([...shell.widgets('main')].map(close)), later(5000)]);
@@ -261,8 +259,7 @@ class Desk:
 
     def _heard(self, message: Any) -> None:
         if message.type == "error":
-            where = (message.location or {}).get("url", "")
-            self.problems.append(f"console: {message.text} ({where})")
+            self.problems.append(f"console: {message.text}")
 
     def _requested(self, request: Any) -> None:
         address = urlsplit(request.url)
@@ -276,18 +273,18 @@ def profiles(browser: Any) -> Iterator[Callable[[bool, bool], Any]]:
 
     JupyterLab's scripts are then loaded and compiled once, not for each page.
     """
-    made: dict[tuple[bool, bool], Any] = {}
+    contexts: dict[tuple[bool, bool], Any] = {}
 
     def profile(dark: bool, motion: bool) -> Any:
-        if (dark, motion) not in made:
-            made[dark, motion] = browser.new_context(
+        if (dark, motion) not in contexts:
+            contexts[dark, motion] = browser.new_context(
                 color_scheme="dark" if dark else "light",
                 reduced_motion="no-preference" if motion else "reduce",
             )
-        return made[dark, motion]
+        return contexts[dark, motion]
 
     yield profile
-    for context in made.values():
+    for context in contexts.values():
         context.close()
 
 
@@ -319,27 +316,27 @@ def desk(
         lab: Hashable = None,
     ) -> Desk:
         lab = lab and (lab, dark, motion)
-        made = next((kept for kept in idle if lab and kept.lab == lab), None)
-        if made:
-            idle.remove(made)
-            made.page.bring_to_front()
+        desk = next((other for other in idle if lab and other.lab == lab), None)
+        if desk:
+            idle.remove(desk)
+            desk.page.bring_to_front()
         else:
-            made = Desk(profiles(dark, motion).new_page(), lab=lab).watch()
-        made.page.set_viewport_size({"width": width, "height": height})
-        made.page.set_default_timeout(20_000)
-        desks.append(made)
-        return made
+            desk = Desk(profiles(dark, motion).new_page(), lab=lab).watch()
+        desk.page.set_viewport_size({"width": width, "height": height})
+        desk.page.set_default_timeout(20_000)
+        desks.append(desk)
+        return desk
 
     yield make
-    problems = [problem for made in desks for problem in made.problems]
+    problems = [problem for desk in desks for problem in desk.problems]
     problems = [problem for problem in problems if problem not in NOTEBOOK_7]
     is_sound = not problems and request.session.testsfailed == failed
-    for made in desks:
-        if is_sound and made.lab and not made.page.is_closed() and made.page.evaluate(TIDY):
-            made.problems.clear()  # of closing notebooks
-            idle.append(made)
+    for desk in desks:
+        if is_sound and desk.lab and not desk.page.is_closed() and desk.page.evaluate(TIDY):
+            desk.problems.clear()  # of closing notebooks
+            idle.append(desk)
         else:
-            made.page.close()
+            desk.page.close()
     for old in idle[:-KEPT]:
         idle.remove(old)
         old.page.close()

@@ -50,7 +50,7 @@ def write_cells(path: Path, *cells: str) -> Path:
     return path
 
 
-class Seen:
+class LabOnPage:
     """A lab as a learner sees it."""
 
     def __init__(self, page: Any) -> None:
@@ -89,26 +89,26 @@ class Seen:
         )
 
 
-def box(seen: Any, name: str) -> Any:
+def box(stepper: Any, name: str) -> Any:
     """The box with this name in its first line."""
-    group = seen.root.locator("[data-node]", has=seen.root.page.get_by_text(name, exact=True))
+    group = stepper.root.locator("[data-node]", has=stepper.root.page.get_by_text(name, exact=True))
     return group.locator(".adk-box").first
 
 
 CORNER = {"x": 5, "y": 5}  # of a box, where no text is
 
 
-def top(seen: Any, name: str) -> float:
+def top(stepper: Any, name: str) -> float:
     """Where the upper side of a box is on the screen; a narrow graph is centred sideways."""
-    return float(box(seen, name).bounding_box()["y"])
+    return float(box(stepper, name).bounding_box()["y"])
 
 
-def path_of(seen: Any) -> list[str]:
+def path_of(stepper: Any) -> list[str]:
     """What the line above the graph says."""
-    return str(seen.root.locator(".adk-path").inner_text()).split("/")
+    return str(stepper.root.locator(".adk-path").inner_text()).split("/")
 
 
-def fits(seen: Seen) -> bool:
+def fits(lab: LabOnPage) -> bool:
     """Return whether the picture is seen whole, in letters that can be read."""
-    whole, smallest = seen.root.locator(".adk-board-picture").evaluate(FITS)
+    whole, smallest = lab.root.locator(".adk-board-picture").evaluate(FITS)
     return bool(whole) and smallest >= 11

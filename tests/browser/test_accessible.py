@@ -50,8 +50,8 @@ def test_axe_finds_nothing_at_any_step(stepper: Any, axe: str) -> None:
 
     for step in (0, stepper.last // 3, stepper.last // 2, stepper.last):
         stepper.go(step)
-        found = stepper.root.evaluate("root => axe.run(root)")
-        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+        report = stepper.root.evaluate("root => axe.run(root)")
+        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []
 
 
 def test_axe_finds_nothing_when_a_node_is_pinned(stepper: Any, axe: str) -> None:
@@ -60,8 +60,8 @@ def test_axe_finds_nothing_when_a_node_is_pinned(stepper: Any, axe: str) -> None
 
     stepper.nodes.nth(1).click()
 
-    found = stepper.root.evaluate("root => axe.run(root)")
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+    report = stepper.root.evaluate("root => axe.run(root)")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []
 
 
 def test_every_text_of_the_drawing_has_a_contrast_of_at_least_4_5(stepper: Any) -> None:

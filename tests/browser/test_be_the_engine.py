@@ -54,8 +54,8 @@ def page(tmp_path: Path, desk: Callable[..., Any]) -> Callable[..., Performance]
 def clean(lab: Performance, axe: str) -> list[Any]:
     """Return what axe-core finds in the lab."""
     lab.page.evaluate(f"() => {{ {axe} }}")
-    found = lab.root.evaluate("root => axe.run(root)")
-    return [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]]
+    report = lab.root.evaluate("root => axe.run(root)")
+    return [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]]
 
 
 @pytest.mark.parametrize(
@@ -179,8 +179,8 @@ def test_the_level_can_be_changed_at_any_time(page: Callable[..., Performance]) 
     level.filter(has_text="Free").click()
     assert lab.root.locator(".adk-typed").count() == 1
     level.filter(has_text="Worked").click()
-    shown = lab.root.locator(".adk-shown").inner_text()
-    assert shown == "Answer: 9."
+    text = lab.root.locator(".adk-shown").inner_text()
+    assert text == "Answer: 9."
     lab.root.get_by_role("button", name="Next step").click()
     lab.walk.show()
     assert lab.root.locator(".adk-option").count() >= 2  # the next of its kind is asked
@@ -202,9 +202,9 @@ def test_an_exam_tells_at_the_end_what_was_wrong(page: Callable[..., Performance
 
     lab.all()
 
-    said = lab.root.locator(".adk-ask").inner_text()
-    assert "A tensor that is used twice gets two contributions." in said
-    assert "How many contributions does y pass to x?" in said
+    text = lab.root.locator(".adk-ask").inner_text()
+    assert "A tensor that is used twice gets two contributions." in text
+    assert "How many contributions does y pass to x?" in text
 
 
 def test_in_a_notebook_all_views_stand_at_one_place_and_the_result_comes_to_python(
@@ -229,14 +229,14 @@ def test_in_a_notebook_all_views_stand_at_one_place_and_the_result_comes_to_pyth
         second.locator(f'.adk-option[data-value="{value}"]').click()
     for view in (second, its_other_view):
         view.get_by_role("button", name="Perform it again").wait_for()
-    told = page.get_by_text("'at_once': 3")
+    text = page.get_by_text("'at_once': 3")
     for _ in range(40):  # what a widget tells may wait in the browser until the kernel is free
         page.evaluate("() => (window.jupyterapp.shell.currentWidget.content.activeCellIndex = 4)")
         page.evaluate("() => window.jupyterapp.commands.execute('notebook:run-cell')")
-        if told.count():
+        if text.count():
             break
         page.wait_for_timeout(250)
-    told.wait_for()
+    text.wait_for()
 
 
 # What a finger has to hit, and is smaller than 44 px in one direction.

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import Seen, write
+from tests.browser.labs import LabOnPage, write
 
 pytestmark = [pytest.mark.browser, pytest.mark.parity]
 
@@ -20,10 +20,10 @@ def test_both_answers_are_read_on_a_narrow_page_at_night(
 ) -> None:
     path = write(jupyter.folder, "beside", PROGRAM)
 
-    seen = Seen(notebook(path, width=900, dark=True))
+    lab = LabOnPage(notebook(path, width=900, dark=True))
 
-    seen.wait_for("all 3 are equal, character by character")
-    shown = seen.root.locator(".adk-board-picture").inner_text().replace("\xa0", " ")
-    assert "=\ntensor([2., 4.])" in shown  # once, for both
-    assert seen.is_whole()
-    assert seen.serious(axe) == []
+    lab.wait_for("all 3 are equal, character by character")
+    text = lab.root.locator(".adk-board-picture").inner_text().replace("\xa0", " ")
+    assert "=\ntensor([2., 4.])" in text  # once, for both
+    assert lab.is_whole()
+    assert lab.serious(axe) == []

@@ -64,10 +64,10 @@ def test_a_card_in_a_notebook_is_no_higher_than_what_is_in_sight(
 ) -> None:
     page = desk(width=size[0], height=size[1]).page
     page_of(net, tmp_path, page)
-    seen = board(page)
+    stepper = board(page)
     page.evaluate("() => document.body.classList.remove('adk-page')")  # as in a notebook
 
-    assert seen.root.bounding_box()["height"] <= size[1] - BARS - CODE
+    assert stepper.root.bounding_box()["height"] <= size[1] - BARS - CODE
 
 
 @pytest.mark.parametrize("width", [1400, 900, 400])
@@ -76,12 +76,12 @@ def test_no_step_breaks_a_number_or_a_shape_or_makes_the_inspector_wider_than_it
 ) -> None:
     page = desk(width=width, height=900).page
     picture = page_of(net, tmp_path, page)
-    seen = board(page)
+    stepper = board(page)
 
     for step in range(len(picture.frames)):
-        seen.go(step)
-        assert seen.root.evaluate(BROKEN) == [], picture.frames[step]["caption"]
-        assert seen.root.evaluate(OVERFLOWS) == [], picture.frames[step]["caption"]
+        stepper.go(step)
+        assert stepper.root.evaluate(BROKEN) == [], picture.frames[step]["caption"]
+        assert stepper.root.evaluate(OVERFLOWS) == [], picture.frames[step]["caption"]
 
 
 def test_a_gradient_is_the_same_kind_of_table_as_the_value_and_so_are_the_parts_of_its_sum(
@@ -90,16 +90,16 @@ def test_a_gradient_is_the_same_kind_of_table_as_the_value_and_so_are_the_parts_
     w = ak.tensor([[1.0, -2.0], [3.0, 4.0], [-5.0, 6.0]], requires_grad=True)
     page = desk().page
     picture = page_of(lambda: (w * w + w).sum().backward(), tmp_path, page)
-    seen = board(page)
-    seen.go(len(picture.frames) - 2)  # w.grad
+    stepper = board(page)
+    stepper.go(len(picture.frames) - 2)  # w.grad
 
-    table = seen.root.locator(".adk-fact-gradient .adk-matrix tr")
+    table = stepper.root.locator(".adk-fact-gradient .adk-matrix tr")
     rows = [table.nth(k).evaluate(CELLS) for k in range(3)]
-    parts = seen.root.locator(".adk-fact-why .adk-uses .adk-matrix")
+    parts = stepper.root.locator(".adk-fact-why .adk-uses .adk-matrix")
     numbers = [parts.nth(k).evaluate(CELLS) for k in range(parts.count())]
 
     assert rows == [["3.", "-3."], ["7.", "9."], ["-9.", "13."]]  # 2 w + 1
-    assert seen.root.locator(".adk-fact-value .adk-matrix tr").count() == 3
+    assert stepper.root.locator(".adk-fact-value .adk-matrix tr").count() == 3
     assert sorted(numbers) == sorted(
         [
             ["1.", "-2.", "3.", "4.", "-5.", "6."],
@@ -107,7 +107,7 @@ def test_a_gradient_is_the_same_kind_of_table_as_the_value_and_so_are_the_parts_
             ["1.", "1.", "1.", "1.", "1.", "1."],
         ]
     )
-    total = seen.root.locator(".adk-fact-why .adk-row-sum")
+    total = stepper.root.locator(".adk-fact-why .adk-row-sum")
     assert total.inner_text().split() == ["sum", "the", "gradient", "above"]  # drawn once
 
 
@@ -118,16 +118,16 @@ def test_why_a_small_matrix_with_two_uses_has_its_gradient_is_in_sight(
     c = ak.tensor([[0.5], [0.25], [-1.5]])
     page = desk(width=1400, height=900).page
     picture = page_of(lambda: (w * c + w * 2.0).sum().backward(), tmp_path, page)
-    seen = board(page)
-    seen.go(len(picture.frames) - 2)  # w.grad
+    stepper = board(page)
+    stepper.go(len(picture.frames) - 2)  # w.grad
 
-    body = seen.root.locator(".adk-inspector-body")
+    body = stepper.root.locator(".adk-inspector-body")
     height = body.evaluate("""e => {
       const end = e.lastElementChild.getBoundingClientRect().bottom;
       return end + parseFloat(getComputedStyle(e).paddingBottom) - e.getBoundingClientRect().top;
     }""")
 
-    assert seen.root.locator(".adk-fact-why .adk-matrix").count() == 2
+    assert stepper.root.locator(".adk-fact-why .adk-matrix").count() == 2
     assert height <= 362  # px, what JupyterLab's own bars leave of 900 px
 
 
@@ -137,10 +137,10 @@ def test_a_tensor_of_three_dimensions_is_one_table_for_each_slice(
     page = desk().page
     x = ak.arange(12.0).reshape(2, 3, 2).requires_grad_()
     picture = page_of(lambda: x * 2, tmp_path, page)
-    seen = board(page)
-    seen.go(len(picture.frames) - 1)
+    stepper = board(page)
+    stepper.go(len(picture.frames) - 1)
 
-    assert seen.root.locator(".adk-fact-value .adk-matrix").count() == 2
+    assert stepper.root.locator(".adk-fact-value .adk-matrix").count() == 2
 
 
 def test_a_gradient_that_is_cleared_is_called_so(
@@ -154,11 +154,11 @@ def test_a_gradient_that_is_cleared_is_called_so(
 
     page = desk().page
     picture = page_of(run, tmp_path, page)
-    seen = board(page)
-    gradient = seen.root.locator(".adk-fact-gradient dd")
-    seen.go(0)
+    stepper = board(page)
+    gradient = stepper.root.locator(".adk-fact-gradient dd")
+    stepper.go(0)
     assert gradient.inner_text() == "not yet"
-    seen.go(len(picture.frames) - 1)
+    stepper.go(len(picture.frames) - 1)
     assert gradient.inner_text() == "cleared"
 
 
@@ -184,18 +184,18 @@ def test_folded_steps_of_backward_light_its_line_and_the_code_begins_with_a_whol
     picture = build(cells.run(source))
     page = desk().page
     page.goto(to_html(picture.payload(), tmp_path / "steps.html").as_uri())
-    seen = board(page)
-    pane = seen.root.locator(".adk-source-body")
+    stepper = board(page)
+    pane = stepper.root.locator(".adk-source-body")
     folded = [
         k for k, f in enumerate(picture.frames) if (f["phase"], f["kind"]) == ("backward", "fold")
     ]
 
     assert folded
-    for step in (0, *folded, seen.last, *reversed(folded)):
-        seen.go(step)
+    for step in (0, *folded, stepper.last, *reversed(folded)):
+        stepper.go(step)
         assert pane.evaluate(FIRST_LINE) < 1
         if step in folded:
-            assert seen.lit == "loss.backward()"
+            assert stepper.lit == "loss.backward()"
             assert pane.locator(".adk-lit").first.evaluate(
                 "e => e.getBoundingClientRect().bottom <= "
                 "e.closest('.adk-source-body').getBoundingClientRect().bottom"

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import Seen, write
+from tests.browser.labs import LabOnPage, write
 
 pytestmark = pytest.mark.browser
 
@@ -15,18 +15,18 @@ Costs(inputs, recorded=torch.sin, no_grad=torch.no_grad()(torch.sin))"""
 def test_times_stand_below_the_counts_and_are_taken_again(
     jupyter: Any, notebook: Any, axe: str
 ) -> None:
-    seen = Seen(notebook(write(jupyter.folder, "costs", LAB), width=900, dark=True))
-    times = seen.root.locator(".adk-board-picture").nth(1)
+    lab = LabOnPage(notebook(write(jupyter.folder, "costs", LAB), width=900, dark=True))
+    times = lab.root.locator(".adk-board-picture").nth(1)
 
-    seen.wait_for("recorded: 1 node, saving 4 bytes or 400 kB.")
-    seen.wait_for("Measured just now")
+    lab.wait_for("recorded: 1 node, saving 4 bytes or 400 kB.")
+    lab.wait_for("Measured just now")
     assert "Compared with recorded" in times.inner_html().replace("&nbsp;", " ")
-    again = seen.root.get_by_role("button", name="measure again")
+    again = lab.root.get_by_role("button", name="measure again")
     for press in (lambda: again.press("Enter"), again.click):
         before = times.inner_html()
         press()
         changed = "([it, was]) => it.innerHTML !== was"
-        seen.page.wait_for_function(changed, arg=[times.element_handle(), before])
+        lab.page.wait_for_function(changed, arg=[times.element_handle(), before])
 
-    assert seen.is_whole()
-    assert seen.serious(axe) == []
+    assert lab.is_whole()
+    assert lab.serious(axe) == []

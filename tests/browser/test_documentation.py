@@ -70,10 +70,10 @@ def test_a_stepper_opens_at_the_step_that_the_author_named(
     page.goto((pages("furo") / "index.html").as_uri())
     live(page).nth(3).wait_for()
 
-    seen = board(page, 1)
+    stepper = board(page, 1)
 
-    assert seen.step == seen.last
-    assert seen.caption == "Backward is done: w.grad is 7."
+    assert stepper.step == stepper.last
+    assert stepper.caption == "Backward is done: w.grad is 7."
 
 
 @pytest.mark.parametrize(

@@ -118,9 +118,9 @@ def test_the_first_exercise_from_its_lesson_to_full_marks(
     for name in (GIVEN, NODE, EDGES, LEAVES):
         sheet.run(name)
     seen_in_the_test = sheet.run(NODE_TEST).inner_text()
-    told = sheet.run(CHECK)
-    words = " ".join(told.inner_text().split())
-    picture = told.locator("[role=img]")
+    output = sheet.run(CHECK)
+    words = " ".join(output.inner_text().split())
+    picture = output.locator("[role=img]")
 
     assert "AssertionError" in seen_in_the_test
     assert f"{KEY}: 4 of 10 points" in words
@@ -139,9 +139,9 @@ def test_the_first_exercise_from_its_lesson_to_full_marks(
     for name, source in solved.items():
         sheet.write(name, source)
         sheet.run(name)
-    told = sheet.run(CHECK).inner_text()
-    assert f"{KEY}: 10 of 10 points" in told
-    assert "Visible checks passed; the grade uses other inputs." in told
+    output = sheet.run(CHECK).inner_text()
+    assert f"{KEY}: 10 of 10 points" in output
+    assert "Visible checks passed; the grade uses other inputs." in output
 
     # Saved, handed in, graded.
     sheet.page.keyboard.press("ControlOrMeta+s")
@@ -157,8 +157,8 @@ def test_the_first_exercise_from_its_lesson_to_full_marks(
     packed.rename(tmp_path / "in" / "ada.zip")
     common = ("--allow-level", "0", "--workers", "1")
     command("grade", tmp_path / "in", "--out", tmp_path / "results", *common)
-    shown = command("show", "ada", "--results", tmp_path / "results")
-    assert f"{NAME}: 10 of 10" in shown
+    text = command("show", "ada", "--results", tmp_path / "results")
+    assert f"{NAME}: 10 of 10" in text
 
 
 def test_in_notebook_7_the_lessons_link_opens_the_exercise_too(
@@ -176,10 +176,10 @@ def test_in_notebook_7_the_lessons_link_opens_the_exercise_too(
 def solutions() -> dict[str, str]:
     """Return the solved cells, as a learner would have written them."""
     cells = json.loads((ROOT / "exercises" / "source" / NAME / f"{NAME}.ipynb").read_text("utf-8"))
-    found = {}
+    solutions_by_name = {}
     for cell in cells["cells"]:
         grading = cell["metadata"].get("nbgrader", {})
         if grading.get("solution"):
             source = re.sub(r" *### (BEGIN|END) SOLUTION\n?", "", "".join(cell["source"]))
-            found[grading["grade_id"].partition("-")[2]] = source.strip()
-    return found
+            solutions_by_name[grading["grade_id"].partition("-")[2]] = source.strip()
+    return solutions_by_name

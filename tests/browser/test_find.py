@@ -32,95 +32,95 @@ def opened(tmp_path: Path, desk: Callable[..., Any], payload: dict[str, Any]) ->
     return page
 
 
-def said(seen: Any) -> str:
-    return str(seen.root.locator(".adk-find-said").inner_text())
+def said(stepper: Any) -> str:
+    return str(stepper.root.locator(".adk-find-said").inner_text())
 
 
-def search(seen: Any) -> Any:
+def search(stepper: Any) -> Any:
     """Open the line for finding by its key, and return its field, which then has the focus."""
-    seen.root.locator(".adk-range").press("/")
-    field = seen.root.get_by_role("searchbox")
+    stepper.root.locator(".adk-range").press("/")
+    field = stepper.root.get_by_role("searchbox")
     assert field.evaluate("field => field === document.activeElement")
     return field
 
 
-def title(seen: Any) -> str:
-    return str(seen.root.locator(".adk-inspector-title").inner_text())
+def title(stepper: Any) -> str:
+    return str(stepper.root.locator(".adk-inspector-title").inner_text())
 
 
 def test_a_node_is_found_by_its_name_and_by_its_operation(opened: Any, board: Any) -> None:
-    seen = board(opened)
-    field = search(seen)
+    stepper = board(opened)
+    field = search(stepper)
 
     field.fill("h2")
     field.press("Enter")
 
-    assert (title(seen), said(seen)) == ("h2 = h1 * w", "1 of 1: h2 = h1 * w")
-    assert seen.nodes.count() == 4  # the run has come to where it is made: x, w, h1, h2
-    assert seen.chosen == "h * w"
+    assert (title(stepper), said(stepper)) == ("h2 = h1 * w", "1 of 1: h2 = h1 * w")
+    assert stepper.nodes.count() == 4  # the run has come to where it is made: x, w, h1, h2
+    assert stepper.chosen == "h * w"
 
     field.fill("multiply")
     field.press("Enter")
     field.press("Shift+Enter")
 
-    assert (title(seen), said(seen)) == ("h2 = h1 * w", "2 of 2: h2 = h1 * w")
+    assert (title(stepper), said(stepper)) == ("h2 = h1 * w", "2 of 2: h2 = h1 * w")
     field.press("n")
     assert field.input_value() == "multiplyn"  # a key of the field, and not a step
 
 
 def test_what_is_nowhere_is_said_to_be_nowhere(opened: Any, board: Any) -> None:
-    seen = board(opened)
-    field = search(seen)
+    stepper = board(opened)
+    field = search(stepper)
 
     for text, words in (("nowhere", "No node has nowhere in its"), ("value > 3", "needs Python")):
         field.fill(text)
         field.press("Enter")
-        assert words in said(seen)
+        assert words in said(stepper)
         assert field.get_attribute("aria-invalid") == "true"
     field.press("Escape")
     assert not field.is_visible()
-    opener = seen.root.get_by_role("button", name="Find a node")
+    opener = stepper.root.get_by_role("button", name="Find a node")
     assert opener.evaluate("button => button === document.activeElement")
     opener.press("Enter")
-    assert (field.input_value(), said(seen)) == ("", "")
+    assert (field.input_value(), said(stepper)) == ("", "")
 
 
 def test_the_line_for_finding_moves_nothing(opened: Any, board: Any) -> None:
-    seen = board(opened)
+    stepper = board(opened)
     places = "() => [...document.querySelectorAll('.adk-root *')].filter(e => e.checkVisibility()"
     places += (
         " && !e.closest('.adk-find')).map(e => Object.values(e.getBoundingClientRect().toJSON()))"
     )
     before = opened.evaluate(places)
 
-    search(seen)
+    search(stepper)
 
     assert opened.evaluate(places) == before
-    line, graph = (seen.root.locator(c).bounding_box() for c in (".adk-find", ".adk-graph"))
+    line, graph = (stepper.root.locator(c).bounding_box() for c in (".adk-find", ".adk-graph"))
     assert graph["x"] <= line["x"] and line["x"] + line["width"] <= graph["x"] + graph["width"]
 
 
 def test_the_next_step_about_a_node(opened: Any, board: Any) -> None:
-    seen = board(opened)
-    field = search(seen)
+    stepper = board(opened)
+    field = search(stepper)
     field.fill("h1")
     field.press("Enter")
-    first = seen.step
+    first = stepper.step
 
-    seen.press("Next step about this node")
-    second = seen.step
-    seen.root.locator(".adk-range").focus()
+    stepper.press("Next step about this node")
+    second = stepper.step
+    stepper.root.locator(".adk-range").focus()
     opened.keyboard.press("N")
     opened.keyboard.press("P")
 
-    assert first < second == seen.step
-    assert "h1" in seen.caption
+    assert first < second == stepper.step
+    assert "h1" in stepper.caption
 
 
 def test_a_page_without_python_offers_no_unfolding(opened: Any, board: Any) -> None:
-    seen = board(opened)
+    stepper = board(opened)
 
-    assert not seen.root.locator(".adk-unfold").is_visible()
+    assert not stepper.root.locator(".adk-unfold").is_visible()
 
 
 def test_in_the_lab_conditions_run_and_folds_open(
@@ -128,9 +128,9 @@ def test_in_the_lab_conditions_run_and_folds_open(
 ) -> None:
     path = write_cells(jupyter.folder / "find.ipynb", *CELLS)
     page = notebook(path, width=900, dark=True)
-    seen = board(page)
-    field = search(seen)
-    status = seen.root.locator(".adk-find-said")
+    stepper = board(page)
+    field = search(stepper)
+    status = stepper.root.locator(".adk-find-said")
 
     field.fill("vlaue > 20")
     field.press("Enter")
@@ -139,20 +139,20 @@ def test_in_the_lab_conditions_run_and_folds_open(
     field.press("Enter")
     status.get_by_text("h232").wait_for()  # 2 * 1.01 ** n > 20 for the first time at n = 232
 
-    assert said(seen).startswith(f"Step {seen.step + 1}: h232 (1 of ")
-    assert "500" in seen.caption or "iterations" in seen.caption
+    assert said(stepper).startswith(f"Step {stepper.step + 1}: h232 (1 of ")
+    assert "500" in stepper.caption or "iterations" in stepper.caption
 
-    before = seen.nodes.count()
-    seen.press("Unfold this box")
-    seen.root.get_by_role("button", name="Fold all boxes again").wait_for()
-    assert seen.nodes.count() > before
+    before = stepper.nodes.count()
+    stepper.press("Unfold this box")
+    stepper.root.get_by_role("button", name="Fold all boxes again").wait_for()
+    assert stepper.nodes.count() > before
     assert page.evaluate("() => document.activeElement.classList.contains('adk-range')")
     page.keyboard.press("u")  # the fold shown now, by keyboard
     page.wait_for_function(f"() => document.querySelectorAll('[data-node]').length > {before + 8}")
     page.evaluate(axe)
-    found = page.evaluate("() => axe.run('.adk-root', {resultTypes: ['violations']})")
-    assert [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
+    report = page.evaluate("() => axe.run('.adk-root', {resultTypes: ['violations']})")
+    assert [v["id"] for v in report["violations"] if v["impact"] in ("serious", "critical")] == []
 
-    seen.press("Fold all boxes again")
-    seen.root.get_by_role("button", name="Fold all boxes again").wait_for(state="detached")
-    assert seen.nodes.count() == before
+    stepper.press("Fold all boxes again")
+    stepper.root.get_by_role("button", name="Fold all boxes again").wait_for(state="detached")
+    assert stepper.nodes.count() == before

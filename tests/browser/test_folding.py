@@ -33,38 +33,38 @@ def test_a_stack_opens_and_folds_again_and_what_one_looks_at_stays(
     jupyter: Any, notebook: Any, board: Any, axe: str
 ) -> None:
     page = notebook(write_cells(jupyter.folder / "folding.ipynb", *CELLS), width=1400)
-    seen = board(page)
-    box(seen, "net.1 … net.12").scroll_into_view_if_needed()
-    before, moment = top(seen, "net.1 … net.12"), seen.caption
+    stepper = board(page)
+    box(stepper, "net.1 … net.12").scroll_into_view_if_needed()
+    before, moment = top(stepper, "net.1 … net.12"), stepper.caption
 
-    box(seen, "net.1 … net.12").dblclick(position=CORNER)
-    box(seen, "net.7").wait_for()
+    box(stepper, "net.1 … net.12").dblclick(position=CORNER)
+    box(stepper, "net.7").wait_for()
 
-    assert top(seen, "net.1") == pytest.approx(before, abs=1.5)
-    assert seen.caption == moment
+    assert top(stepper, "net.1") == pytest.approx(before, abs=1.5)
+    assert stepper.caption == moment
 
-    box(seen, "net.1").click(position=CORNER)
-    assert path_of(seen) == ["whole run", "net", "net.1 … net.12", "net.1"]
-    there = top(seen, "net.1")
+    box(stepper, "net.1").click(position=CORNER)
+    assert path_of(stepper) == ["whole run", "net", "net.1 … net.12", "net.1"]
+    there = top(stepper, "net.1")
     page.keyboard.press("Enter")  # the focus is on it
-    box(seen, "net.1.fc").wait_for()
-    assert top(seen, "net.1.fc") >= there - 1.5
+    box(stepper, "net.1.fc").wait_for()
+    assert top(stepper, "net.1.fc") >= there - 1.5
     page.evaluate(axe)
-    found = page.evaluate("() => axe.run('.adk-root', {resultTypes: ['violations']})")
-    assert [v["id"] for v in found["violations"] if v["impact"] in ("serious", "critical")] == []
+    report = page.evaluate("() => axe.run('.adk-root', {resultTypes: ['violations']})")
+    assert [v["id"] for v in report["violations"] if v["impact"] in ("serious", "critical")] == []
 
     page.keyboard.press("f")  # what is around it: net.1
-    box(seen, "net.1").wait_for()
-    assert top(seen, "net.1") == pytest.approx(there, abs=1.5)
-    box(seen, "net.1").click(position=CORNER)
-    seen.press("Fold net.1 … net.12 again")
-    box(seen, "net.1 … net.12").wait_for()
-    assert path_of(seen)[:1] == ["whole run"]
-    assert top(seen, "net.1 … net.12") == pytest.approx(before, abs=1.5)
-    assert seen.caption == moment
+    box(stepper, "net.1").wait_for()
+    assert top(stepper, "net.1") == pytest.approx(there, abs=1.5)
+    box(stepper, "net.1").click(position=CORNER)
+    stepper.press("Fold net.1 … net.12 again")
+    box(stepper, "net.1 … net.12").wait_for()
+    assert path_of(stepper)[:1] == ["whole run"]
+    assert top(stepper, "net.1 … net.12") == pytest.approx(before, abs=1.5)
+    assert stepper.caption == moment
 
-    box(seen, "net.1 … net.12").dblclick(position=CORNER)
-    box(seen, "net.7").wait_for()
-    seen.root.locator(".adk-folds", has_text="net.1 … net.12").click()
-    box(seen, "net.1 … net.12").wait_for()
-    assert top(seen, "net.1 … net.12") == pytest.approx(before, abs=1.5)
+    box(stepper, "net.1 … net.12").dblclick(position=CORNER)
+    box(stepper, "net.7").wait_for()
+    stepper.root.locator(".adk-folds", has_text="net.1 … net.12").click()
+    box(stepper, "net.1 … net.12").wait_for()
+    assert top(stepper, "net.1 … net.12") == pytest.approx(before, abs=1.5)

@@ -139,9 +139,9 @@ def test_an_error_is_said_in_the_lab_and_the_last_picture_stays(lab: Any) -> Non
     page.locator(".adk-handle").focus()
     page.keyboard.press("End")
 
-    told = page.get_by_role("alert")
-    told.wait_for()
-    assert "raise ValueError('too far')" in told.inner_text()
+    text = page.get_by_role("alert")
+    text.wait_for()
+    assert "raise ValueError('too far')" in text.inner_text()
     page.locator(".adk-stale path.adk-curve").first.wait_for()
 
 
@@ -178,5 +178,5 @@ def test_all_of_it_is_readable_and_accessible(
     page.evaluate("() => { document.body.style.height = '100vh'; }")
     page.evaluate(f"() => {{ {axe} }}")
     for number in range(4):
-        found = boards.nth(number).evaluate("board => axe.run(board)")
-        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+        report = boards.nth(number).evaluate("board => axe.run(board)")
+        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []

@@ -53,25 +53,25 @@ def lesson(jupyter: Any, own: Path, request: pytest.FixtureRequest) -> Path:
 
 
 def test_by_mouse_to_the_end_and_back(lesson: Path, notebook: Any, board: Any) -> None:
-    seen = board(notebook(lesson))
-    start = seen.nodes.count()
+    stepper = board(notebook(lesson))
+    start = stepper.nodes.count()
 
-    for step in range(1, seen.last + 1):
-        seen.press("Step forward")
-        assert seen.step == step
-    assert seen.counter.endswith("backward")
-    assert seen.gradients()
-    for step in reversed(range(seen.last)):
-        seen.press("Step back")
-        assert seen.step == step
+    for step in range(1, stepper.last + 1):
+        stepper.press("Step forward")
+        assert stepper.step == step
+    assert stepper.counter.endswith("backward")
+    assert stepper.gradients()
+    for step in reversed(range(stepper.last)):
+        stepper.press("Step back")
+        assert stepper.step == step
 
-    assert seen.nodes.count() == start
-    assert seen.gradients() == {}
+    assert stepper.nodes.count() == start
+    assert stepper.gradients() == {}
 
 
 def test_by_keyboard_only_to_the_end_and_back(lesson: Path, notebook: Any, board: Any) -> None:
     page = notebook(lesson)
-    seen = board(page)
+    stepper = board(page)
     page.evaluate("() => document.activeElement.blur()")
 
     def tab_until(selector: str) -> None:
@@ -82,58 +82,58 @@ def test_by_keyboard_only_to_the_end_and_back(lesson: Path, notebook: Any, board
         pytest.fail(f"Tab never led to {selector}")
 
     tab_until(".adk-range")
-    seen = Board(page.locator(".adk-root:focus-within"))  # the first below what is in sight
-    for step in range(1, seen.last + 1):
+    stepper = Board(page.locator(".adk-root:focus-within"))  # the first below what is in sight
+    for step in range(1, stepper.last + 1):
         page.keyboard.press("ArrowRight")
-        assert seen.step == step
-    for step in reversed(range(seen.last)):
+        assert stepper.step == step
+    for step in reversed(range(stepper.last)):
         page.keyboard.press("ArrowLeft")
-        assert seen.step == step
+        assert stepper.step == step
     page.keyboard.press("End")
-    assert seen.step == seen.last
+    assert stepper.step == stepper.last
 
     page.keyboard.press("Home")
     page.keyboard.press("Shift+Tab")  # the last of the buttons
     page.keyboard.press("Enter")
-    assert seen.step == seen.last
+    assert stepper.step == stepper.last
 
 
 def test_a_node_is_pinned_by_keyboard_and_its_source_lights_up(
     own: Path, notebook: Any, board: Any
 ) -> None:
     page = notebook(own)
-    seen = board(page)
-    seen.press("Last step")
+    stepper = board(page)
+    stepper.press("Last step")
 
-    seen.nodes.first.focus()
+    stepper.nodes.first.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
     page.keyboard.press("p")  # not Lab's: steps
 
-    assert seen.step == seen.last - 1
-    assert seen.chosen == "h * w"
-    assert seen.root.locator(".adk-inspector-title").inner_text().startswith("h1")
+    assert stepper.step == stepper.last - 1
+    assert stepper.chosen == "h * w"
+    assert stepper.root.locator(".adk-inspector-title").inner_text().startswith("h1")
 
 
 def test_a_node_is_pinned_by_mouse_and_its_source_lights_up(
     lesson: Path, notebook: Any, board: Any
 ) -> None:
-    seen = board(notebook(lesson))
-    seen.press("Last step")
+    stepper = board(notebook(lesson))
+    stepper.press("Last step")
 
-    seen.nodes.last.click()
+    stepper.nodes.last.click()
 
-    assert seen.chosen != ""
-    assert seen.chosen in "".join(seen.root.locator(".adk-code").all_text_contents())
-    assert seen.nodes.last.get_attribute("aria-pressed") == "true"
+    assert stepper.chosen != ""
+    assert stepper.chosen in "".join(stepper.root.locator(".adk-code").all_text_contents())
+    assert stepper.nodes.last.get_attribute("aria-pressed") == "true"
 
 
 def test_step_and_selection_are_known_to_python(own: Path, notebook: Any, board: Any) -> None:
     page = notebook(own)
-    seen = board(page)
-    seen.go(4)
-    seen.nodes.nth(1).click()
-    number = seen.root.locator("[data-node].adk-selected").get_attribute("data-node")
+    stepper = board(page)
+    stepper.go(4)
+    stepper.nodes.nth(1).click()
+    number = stepper.root.locator("[data-node].adk-selected").get_attribute("data-node")
 
     page.wait_for_timeout(300)
     assert page.evaluate(ASK, "stepper.step, stepper.selected") == f"(4, '{number}')"
@@ -141,40 +141,40 @@ def test_step_and_selection_are_known_to_python(own: Path, notebook: Any, board:
 
 def test_play_reaches_the_end_and_nothing_is_animated(own: Path, notebook: Any, board: Any) -> None:
     page = notebook(own)
-    seen = board(page)
-    seen.root.get_by_role("combobox", name="Speed").select_option("4")
-    seen.go(seen.last - 6)
+    stepper = board(page)
+    stepper.root.get_by_role("combobox", name="Speed").select_option("4")
+    stepper.go(stepper.last - 6)
 
-    seen.press("Play")
+    stepper.press("Play")
     moving = 0
-    while seen.step < seen.last:
-        moving += seen.root.evaluate("root => root.getAnimations({subtree: true}).length")
+    while stepper.step < stepper.last:
+        moving += stepper.root.evaluate("root => root.getAnimations({subtree: true}).length")
 
     assert moving == 0
-    seen.root.get_by_role("button", name="Play").wait_for()
+    stepper.root.get_by_role("button", name="Play").wait_for()
 
 
 def test_in_the_dark_theme_it_is_dark_and_can_be_read(
     lesson: Path, notebook: Any, board: Any, night: None, axe: str
 ) -> None:
     page = notebook(lesson)
-    seen = board(page)
-    seen.press("Last step")
-    seen.nodes.first.click()
+    stepper = board(page)
+    stepper.press("Last step")
+    stepper.nodes.first.click()
 
-    paper = seen.root.evaluate("root => getComputedStyle(root).backgroundColor")
+    paper = stepper.root.evaluate("root => getComputedStyle(root).backgroundColor")
     assert max(map(int, paper.removeprefix("rgb(").removesuffix(")").split(","))) < 60
-    assert findings(seen, axe) == []
+    assert findings(stepper, axe) == []
 
 
 def test_in_the_light_theme_axe_finds_nothing(
     lesson: Path, notebook: Any, board: Any, axe: str
 ) -> None:
-    seen = board(notebook(lesson, dark=True))  # the theme of JupyterLab wins over the system's
-    seen.press("Last step")
+    stepper = board(notebook(lesson, dark=True))  # the theme of JupyterLab wins over the system's
+    stepper.press("Last step")
 
-    assert seen.root.evaluate("root => getComputedStyle(root).colorScheme") == "light"
-    assert findings(seen, axe) == []
+    assert stepper.root.evaluate("root => getComputedStyle(root).colorScheme") == "light"
+    assert findings(stepper, axe) == []
 
 
 def test_a_saved_lesson_works_without_the_kernel_that_made_it(
@@ -193,11 +193,11 @@ def test_a_saved_lesson_works_without_the_kernel_that_made_it(
     )
     page.close()
 
-    seen = board(notebook(lesson, run=False))
+    stepper = board(notebook(lesson, run=False))
 
-    assert seen.step == 4
-    seen.press("Last step")
-    assert seen.gradients()
+    assert stepper.step == 4
+    stepper.press("Last step")
+    assert stepper.gradients()
 
 
 def test_a_saved_notebook_holds_a_picture_for_readers_without_widgets(
@@ -223,12 +223,12 @@ def test_a_view_that_scrolls_away_comes_back_as_it_was(
     nbformat.write(book, own)
     page = notebook(own)
     scroll(page, 0)
-    seen = board(page)
-    seen.go(4)
+    stepper = board(page)
+    stepper.go(4)
     page.evaluate(ASK, "stepper.set_trait('selected', '1')")  # a click would make the cell stay
 
     scroll(page, 100_000)
-    seen.root.wait_for(state="hidden")
+    stepper.root.wait_for(state="hidden")
     scroll(page, 0)
 
     again = board(page)
@@ -256,14 +256,14 @@ def test_a_new_recording_takes_the_place_of_the_old_one(
     own: Path, notebook: Any, board: Any
 ) -> None:
     page = notebook(own)
-    seen = board(page)
+    stepper = board(page)
 
     page.evaluate(ASK, "stepper.set_trait('payload', Stepper(rec, title='Another').payload)")
-    seen.root.locator(".adk-title", has_text="Another").wait_for()
-    seen.slider.focus()
+    stepper.root.locator(".adk-title", has_text="Another").wait_for()
+    stepper.slider.focus()
     page.keyboard.press("n")
 
-    assert seen.step == 1
+    assert stepper.step == 1
 
 
 def test_a_stepper_that_is_taken_away_while_playing_stops(
@@ -292,27 +292,27 @@ def test_a_stepper_without_a_recording_says_so(own: Path, notebook: Any) -> None
 
 def test_in_notebook_7_keys_and_mouse_step_too(own: Path, notebook: Any, board: Any) -> None:
     page = notebook(own, app="notebooks")
-    seen = board(page)
+    stepper = board(page)
 
-    seen.press("Step forward")
-    seen.slider.focus()
+    stepper.press("Step forward")
+    stepper.slider.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("ArrowRight")
-    assert seen.step == 3
-    seen.nodes.first.focus()
+    assert stepper.step == 3
+    stepper.nodes.first.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
 
-    assert seen.chosen == "ak.tensor(3.0, requires_grad=True)"
+    assert stepper.chosen == "ak.tensor(3.0, requires_grad=True)"
 
 
-def findings(seen: Any, axe: str) -> list[tuple[str, str]]:
+def findings(stepper: Any, axe: str) -> list[tuple[str, str]]:
     """What axe-core finds in a widget. Lab's body has no height, which axe takes for invisible."""
-    seen.root.page.evaluate("() => { document.body.style.height = '100vh'; }")
-    seen.root.page.evaluate(f"() => {{ {axe} }}")
-    found = seen.root.evaluate("root => axe.run(root)")
-    assert "color-contrast" in {rule["id"] for rule in found["passes"]}
-    return [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]]
+    stepper.root.page.evaluate("() => { document.body.style.height = '100vh'; }")
+    stepper.root.page.evaluate(f"() => {{ {axe} }}")
+    report = stepper.root.evaluate("root => axe.run(root)")
+    assert "color-contrast" in {rule["id"] for rule in report["passes"]}
+    return [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]]
 
 
 def scroll(page: Any, to: int) -> None:

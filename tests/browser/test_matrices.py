@@ -40,22 +40,22 @@ def test_rows_fall_together_where_broadcasting_is_undone(
     edge, leaf = picture.frames[undone]["edge"], picture.frames[undone]["node"]
     page = desk(**how).page
     page.goto(to_html(picture.payload(), tmp_path / "steps.html").as_uri())
-    seen = board(page)
-    arrow = seen.root.locator(f'[data-chip="{edge}"]')
-    boxes = seen.root.evaluate(BOXES)
+    stepper = board(page)
+    arrow = stepper.root.locator(f'[data-chip="{edge}"]')
+    boxes = stepper.root.evaluate(BOXES)
 
-    assert seen.root.locator(f'.adk-spread[data-edge-label="{edge}"]').text_content() == (
+    assert stepper.root.locator(f'.adk-spread[data-edge-label="{edge}"]').text_content() == (
         "(2,) → (4, 2)"
     )
-    assert seen.root.locator(".adk-grad-map svg").count() == 0  # no gradient yet
-    seen.go(undone)
+    assert stepper.root.locator(".adk-grad-map svg").count() == 0  # no gradient yet
+    stepper.go(undone)
     texts = arrow.evaluate(TEXTS)
     parts = [number for row in COPIES for number in row]
     assert texts[: len(TOTAL) + 1 + len(parts)] == [*TOTAL, "↑ sum of 4 rows", *parts]
     assert arrow.evaluate(IN_SIGHT)
-    assert "[16., 4.]" in seen.root.locator(f'[data-node="{leaf}"]').text_content()
-    seen.go(undone - 1)
+    assert "[16., 4.]" in stepper.root.locator(f'[data-node="{leaf}"]').text_content()
+    stepper.go(undone - 1)
     assert arrow.locator("[stroke-dasharray]").count() == 1  # the sum is still to come
-    seen.go(0)
-    assert seen.root.locator(".adk-grad-map svg").count() == 0
-    assert seen.root.evaluate(BOXES) == boxes
+    stepper.go(0)
+    assert stepper.root.locator(".adk-grad-map svg").count() == 0
+    assert stepper.root.evaluate(BOXES) == boxes

@@ -95,5 +95,5 @@ def test_narrow_and_dark_it_can_be_read_and_axe_finds_nothing(
     assert min(map(int, ink.removeprefix("rgb(").removesuffix(")").split(","))) > 200
     page.evaluate("() => { document.body.style.height = '100vh'; }")
     page.evaluate(f"() => {{ {axe} }}")
-    found = board.evaluate("root => axe.run(root)")
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+    report = board.evaluate("root => axe.run(root)")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []

@@ -54,17 +54,17 @@ def test_graph_words_buttons_and_the_lit_line_are_in_sight_at_once(
 ) -> None:
     page = desk(width=size[0], height=size[1]).page
     page.goto(training.as_uri())
-    seen = board(page)
+    stepper = board(page)
     page.evaluate(MEASURED)
 
-    for step in range(seen.last + 1):
-        seen.go(step)
-        parts = seen.root.evaluate(PARTS)
+    for step in range(stepper.last + 1):
+        stepper.go(step)
+        parts = stepper.root.evaluate(PARTS)
         assert all(before[1] <= after[0] + 1 for before, after in pairwise(parts))
         assert parts[0][1] - parts[0][0] >= 230
         assert parts[-1][1] <= size[1]
-        assert seen.root.evaluate(INSIDE, [".adk-active .adk-box", ".adk-canvas"]) > 0.99
-        assert seen.root.evaluate(INSIDE, [".adk-lit", ".adk-source"]) > 0.99
+        assert stepper.root.evaluate(INSIDE, [".adk-active .adk-box", ".adk-canvas"]) > 0.99
+        assert stepper.root.evaluate(INSIDE, [".adk-lit", ".adk-source"]) > 0.99
 
 
 def test_numbers_of_the_answer_to_why_are_not_broken(
@@ -76,12 +76,12 @@ def test_numbers_of_the_answer_to_why_are_not_broken(
         loss.backward()
     page = desk(width=320, height=700).page
     page.goto(to_html(build(rec), tmp_path / "why.html").as_uri())
-    seen = board(page)
+    stepper = board(page)
 
-    cells = seen.root.locator(".adk-uses td:last-child")
+    cells = stepper.root.locator(".adk-uses td:last-child")
     rows = 0
-    for step in range(seen.last + 1):
-        seen.go(step)
+    for step in range(stepper.last + 1):
+        stepper.go(step)
         for cell in cells.all():
             rows += 1
             lines = cell.evaluate(

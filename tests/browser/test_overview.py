@@ -26,7 +26,7 @@ OUTSIDE = """root => {
 
 
 @pytest.fixture
-def shown(tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]) -> Any:
+def in_window(tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]) -> Any:
     """Show a recording in one page, again and again in different windows."""
     page = desk(width=1400).page
 
@@ -38,36 +38,36 @@ def shown(tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]) -
     return show
 
 
-def scale(seen: Any) -> float:
-    return float(seen.root.locator(".adk-zoom-text").inner_text().removesuffix(" %"))
+def scale(stepper: Any) -> float:
+    return float(stepper.root.locator(".adk-zoom-text").inner_text().removesuffix(" %"))
 
 
-def outside(seen: Any) -> int:
+def outside(stepper: Any) -> int:
     """Return how many boxes are not wholly in sight."""
-    return int(seen.root.evaluate(OUTSIDE))
+    return int(stepper.root.evaluate(OUTSIDE))
 
 
-def test_large_recordings_open_whole_and_readable_and_fit_shows_all_of_them(shown: Any) -> None:
+def test_large_recordings_open_whole_and_readable_and_fit_shows_all_of_them(in_window: Any) -> None:
     for name, recorded in LARGE.items():
         recording = recorded()
         for width in (1400, 900):
-            seen = shown(recording, width)
-            assert (name, width, outside(seen)) == (name, width, 0)
-            assert (name, width, scale(seen) >= 70) == (name, width, True)
-            assert seen.root.locator(".adk-overview").is_hidden()
-        seen = shown(recording, 400)
-        assert (name, scale(seen) >= 70) == (name, True)
-        seen.press(FIT)
-        assert (name, scale(seen) >= 70) == (name, True)
-        seen.press(FIT)
-        assert (name, outside(seen)) == (name, 0)
+            stepper = in_window(recording, width)
+            assert (name, width, outside(stepper)) == (name, width, 0)
+            assert (name, width, scale(stepper) >= 70) == (name, width, True)
+            assert stepper.root.locator(".adk-overview").is_hidden()
+        stepper = in_window(recording, 400)
+        assert (name, scale(stepper) >= 70) == (name, True)
+        stepper.press(FIT)
+        assert (name, scale(stepper) >= 70) == (name, True)
+        stepper.press(FIT)
+        assert (name, outside(stepper)) == (name, 0)
 
 
-def test_the_overview_shows_what_is_in_sight_and_moves_it_by_mouse_and_key(shown: Any) -> None:
-    seen = shown(run("", ak, CHAIN).recording, 900)
-    strip = seen.root.get_by_role("slider", name="Part of the graph in sight")
-    first, last = seen.root.locator(".adk-node").first, seen.root.locator(".adk-node").last
-    pane = seen.root.locator(".adk-graph").bounding_box()
+def test_the_overview_shows_what_is_in_sight_and_moves_it_by_mouse_and_key(in_window: Any) -> None:
+    stepper = in_window(run("", ak, CHAIN).recording, 900)
+    strip = stepper.root.get_by_role("slider", name="Part of the graph in sight")
+    first, last = stepper.root.locator(".adk-node").first, stepper.root.locator(".adk-node").last
+    pane = stepper.root.locator(".adk-graph").bounding_box()
 
     def is_in_sight(node: Any) -> bool:
         place = node.bounding_box()
@@ -86,11 +86,11 @@ def test_the_overview_shows_what_is_in_sight_and_moves_it_by_mouse_and_key(shown
     strip.page.mouse.move(place["x"] + 30, place["y"] + place["height"] - 20, steps=4)
     strip.page.mouse.up()
     assert is_in_sight(last)
-    seen.press(FIT)
-    assert scale(seen) == 70
-    seen.press(FIT)
+    stepper.press(FIT)
+    assert scale(stepper) == 70
+    stepper.press(FIT)
     assert strip.is_hidden()
-    assert outside(seen) == 0
-    assert scale(seen) < 70
-    seen.go(1)  # a step is to be read
-    assert scale(seen) == 70
+    assert outside(stepper) == 0
+    assert scale(stepper) < 70
+    stepper.go(1)  # a step is to be read
+    assert scale(stepper) == 70

@@ -90,8 +90,8 @@ def drawn(folder: Path, key: str) -> Script:
     """Return the script of the graph that was drawn for the learner."""
     performed = open_course().exercise(key).checks[0].performed
     assert performed is not None
-    kept = json.loads((folder / PROGRESS).read_text())[key]["performance"]
-    return perform_script(recording_of(source_of(performed.program, kept["draw"])), performed.only)
+    entry = json.loads((folder / PROGRESS).read_text())[key]["performance"]
+    return perform_script(recording_of(source_of(performed.program, entry["draw"])), performed.only)
 
 
 @pytest.mark.parametrize(

@@ -97,8 +97,8 @@ def test_by_keyboard_alone_lines_are_put_in_order(own: Path, notebook: Callable[
     assert [text for text, _ in lines] == POWER
     assert lines[0][1] == lines[1][1] == lines[3][1] < lines[2][1]
     assert puzzle.locator(".adk-puzzle-tab").first.inner_text() == "power ✓"
-    kept = json.loads((own.parent / ".autodiff-kit-exercises.json").read_text())
-    assert kept["08.control_flow"]["parsons"]["power"]["solved"] is True
+    progress = json.loads((own.parent / ".autodiff-kit-exercises.json").read_text())
+    assert progress["08.control_flow"]["parsons"]["power"]["solved"] is True
 
 
 def test_a_line_is_taken_back_by_key_and_every_move_is_told(

@@ -29,15 +29,15 @@ def own(jupyter: Any, request: pytest.FixtureRequest) -> Path:
 
 
 def card(page: Any, number: int) -> Any:
-    found = page.locator(".adk-q").nth(number)
-    found.wait_for()
-    found.scroll_into_view_if_needed()
-    return found
+    question = page.locator(".adk-q").nth(number)
+    question.wait_for()
+    question.scroll_into_view_if_needed()
+    return question
 
 
-def outcome(found: Any, expected: str) -> Any:
+def outcome(question: Any, expected: str) -> Any:
     """Wait for Python's word, and return the feedback."""
-    feedback = found.locator(f'.adk-q-feedback[data-outcome="{expected}"]')
+    feedback = question.locator(f'.adk-q-feedback[data-outcome="{expected}"]')
     feedback.wait_for()
     return feedback
 
@@ -210,7 +210,7 @@ def test_axe_finds_nothing_and_the_theme_is_the_pages(
     page.evaluate("() => { document.body.style.height = '900px'; }")
 
     for number in range(3):
-        found = card(page, number).evaluate("card => axe.run(card)")
-        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+        report = card(page, number).evaluate("card => axe.run(card)")
+        assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []
     paper = question.evaluate("card => getComputedStyle(card).backgroundColor")
     assert (max(map(int, paper[4:-1].split(", "))) < 60) == dark

@@ -142,10 +142,10 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
     board(page, 1)
     areas = page.locator(".jp-Cell-outputArea")
     for number in (1, 2):  # alive: the widget and nothing else, from the top of the output on
-        [seen] = areas.nth(number).evaluate(SEEN)
-        assert seen["live"]
-        assert seen["picture"] is None
-        assert seen["note"] == "none"
+        [summary] = areas.nth(number).evaluate(SEEN)
+        assert summary["live"]
+        assert summary["picture"] is None
+        assert summary["note"] == "none"
         top = areas.nth(number).bounding_box()["y"]
         assert page.locator(".adk-root").nth(number - 1).bounding_box()["y"] - top < 20
     [card] = areas.nth(3).evaluate(SEEN)
@@ -160,16 +160,16 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
     given_up = again.page.locator(".jp-OutputArea-output.jupyter-widgets", has_text="not found")
     given_up.nth(2).wait_for(state="attached")
 
-    shown = [
+    summaries = [
         again.page.locator(".jp-Cell-outputArea").nth(number).evaluate(SEEN) for number in (1, 2)
     ]
-    for [seen] in shown:
-        assert seen["words"] == ""  # not "Error displaying widget: model not found"
-        assert "run the notebook again" in seen["note"]
-        assert 0 < seen["width"] == seen["asked"]
-    assert ">= 6.%3C/text>" in shown[0][0]["picture"]  # x.grad = 2 * 3
-    assert shown[0][0]["picture"] != shown[1][0]["picture"]  # each its own
-    assert shown[0][0]["scheme"] == "light"  # as JupyterLab's theme
+    for [summary] in summaries:
+        assert summary["words"] == ""  # not "Error displaying widget: model not found"
+        assert "run the notebook again" in summary["note"]
+        assert 0 < summary["width"] == summary["asked"]
+    assert ">= 6.%3C/text>" in summaries[0][0]["picture"]  # x.grad = 2 * 3
+    assert summaries[0][0]["picture"] != summaries[1][0]["picture"]  # each its own
+    assert summaries[0][0]["scheme"] == "light"  # as JupyterLab's theme
     [card] = again.page.locator(".jp-Cell-outputArea").nth(3).evaluate(SEEN)
     assert [words for words in WORDS if words not in card["words"]] == []
     assert "not found" not in card["words"]
@@ -180,23 +180,23 @@ def test_a_notebook_saved_without_widgets_shows_its_pictures_when_it_is_opened_a
 def test_a_notebook_that_is_not_trusted_yet_shows_its_pictures_too(
     jupyter: Any, notebook: Any, desk: Any
 ) -> None:
-    made = write_cells(jupyter.folder / "made.ipynb", *CELLS[:2], CELLS[3])
-    page = notebook(made)
+    notebook_path = write_cells(jupyter.folder / "made.ipynb", *CELLS[:2], CELLS[3])
+    page = notebook(notebook_path)
     page.evaluate("() => window.jupyterapp.commands.execute('docmanager:save')")
     page.close()
-    book = nbformat.read(made, 4)
+    book = nbformat.read(notebook_path, 4)
     book.cells[0].source += "  # as it came from elsewhere"
     path = Path(jupyter.folder / "from_elsewhere.ipynb")
     nbformat.write(book, path)
 
-    seen = desk()
-    seen.page.goto(f"{jupyter.url}/lab/tree/{path.name}?reset")
-    area = seen.page.locator(".jp-Cell-outputArea").nth(1)
+    desk_page = desk()
+    desk_page.page.goto(f"{jupyter.url}/lab/tree/{path.name}?reset")
+    area = desk_page.page.locator(".jp-Cell-outputArea").nth(1)
     area.locator("img").wait_for()
 
     [first, *_] = area.evaluate(SEEN)
     assert 0 < first["width"] == first["asked"]
     assert ">= 6.%3C/text>" in first["picture"]
-    cards = seen.page.locator(".jp-Cell-outputArea").nth(2).evaluate(SEEN)
+    cards = desk_page.page.locator(".jp-Cell-outputArea").nth(2).evaluate(SEEN)
     assert [" ".join(card["words"] for card in cards).count(words) for words in WORDS] == [1] * 5
-    seen.problems.clear()  # an untrusted widget may be complained about
+    desk_page.problems.clear()  # an untrusted widget may be complained about

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import FUNCTION, Seen, fits, write
+from tests.browser.labs import FUNCTION, LabOnPage, fits, write
 
 pytestmark = pytest.mark.browser
 
@@ -15,18 +15,18 @@ def test_the_frozen_answer_stands_beside_the_right_one(
     jupyter: Any, notebook: Any, axe: str
 ) -> None:
     path = write(jupyter.folder, "static", FUNCTION, LAB)
-    seen = Seen(notebook(path, width=900, dark=True))
-    slider = seen.root.get_by_role("slider", name="x")
+    lab = LabOnPage(notebook(path, width=900, dark=True))
+    slider = lab.root.get_by_role("slider", name="x")
 
-    seen.wait_for("Both answer 8.")
+    lab.wait_for("Both answer 8.")
     slider.focus()
     for _ in range(3):  # 2.3 cubed is more than 10
-        seen.page.keyboard.press("ArrowRight")
-    seen.wait_for("The static graph answers 12.167")
-    assert "That is wrong: it is 2.167." in seen.caption
-    seen.root.get_by_role("button", name="trace again, at these values").click()
-    seen.wait_for("Both answer 2.167")
+        lab.page.keyboard.press("ArrowRight")
+    lab.wait_for("The static graph answers 12.167")
+    assert "That is wrong: it is 2.167." in lab.caption
+    lab.root.get_by_role("button", name="trace again, at these values").click()
+    lab.wait_for("Both answer 2.167")
 
-    assert seen.is_whole()
-    assert fits(seen)
-    assert seen.serious(axe) == []
+    assert lab.is_whole()
+    assert fits(lab)
+    assert lab.serious(axe) == []

@@ -29,9 +29,9 @@ def page(jupyter: Any, notebook: Any, request: pytest.FixtureRequest) -> Any:
 
 
 def story(page: Any) -> Any:
-    found = page.locator(".adk-board:has(.adk-story)")
-    found.nth(1).wait_for()
-    return found.first
+    board = page.locator(".adk-board:has(.adk-story)")
+    board.nth(1).wait_for()
+    return board.first
 
 
 def test_a_click_on_a_sentence_marks_its_places_and_says_it(page: Any) -> None:
@@ -71,8 +71,8 @@ def test_by_keyboard_at_night_on_a_narrow_page(page: Any, axe: str) -> None:
     fits = "board => board.scrollWidth <= board.clientWidth"
     assert all(page.locator(".adk-board-picture").nth(i).evaluate(fits) for i in (0, 1))
     page.evaluate(f"() => {{ document.body.style.height = '900px'; {axe} }}")
-    found = board.evaluate("root => axe.run(root)")
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+    report = board.evaluate("root => axe.run(root)")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []
 
 
 def test_a_graph_with_two_iterations_goes_below_the_words_and_is_not_cut(

@@ -48,10 +48,10 @@ np.seterr, np.geterr, np.errstate = numpy_seterr, lambda: dict(settings.now), er
 
 def run(before: str) -> list[str]:
     code = PROGRAM.replace("{before}", before)
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
-    return done.stdout.splitlines()
+    return process.stdout.splitlines()
 
 
 @pytest.mark.parametrize("before", ["", BY_THREAD], ids=["this NumPy", "by thread"])

@@ -17,18 +17,18 @@ from tests.rows import for_each
 LIMIT = 3
 
 
-def walk(start: int, *, log: list[Any] | None, seen: Any, doubles: bool = False) -> list[Any]:
+def walk(start: int, *, log: list[Any] | None, visited: Any, doubles: bool = False) -> list[Any]:
     """Walk down, noting what happens; odd and even numbers go on differently."""
     queue: list[int] = []
-    found: list[Any] = []
-    unbounded = seen is None
+    numbers: list[Any] = []
+    unbounded = visited is None
 
     def push(value: int, weight: int) -> None:
         total = value * weight
         if total > 40 and not unbounded:
             return
         if total % 7 == 0:
-            found.append("seven")
+            numbers.append("seven")
             return
         queue.append(total)
         if log is not None:
@@ -44,42 +44,42 @@ def walk(start: int, *, log: list[Any] | None, seen: Any, doubles: bool = False)
         push(number, 1)
     while queue:
         total = queue.pop()
-        if seen is not None and total in seen:
+        if visited is not None and total in visited:
             continue
         if log is not None:
             log.append(("pop", total))
-        found.append(total if not doubles else (total, total))
+        numbers.append(total if not doubles else (total, total))
         smaller = shifted(total)
         if smaller > 0:
             push(smaller // 2, 2 if doubles and smaller < 5 else 1)
         elif log is None:
-            found.append("end")
-    return found
+            numbers.append("end")
+    return numbers
 
 
-SWITCHES = {"log": None, "seen": None, "doubles": False}
+SWITCHES = {"log": None, "visited": None, "doubles": False}
 
 
-@for_each("kept", [set(c) for n in range(4) for c in itertools.combinations(SWITCHES, n)])
+@for_each("names", [set(c) for n in range(4) for c in itertools.combinations(SWITCHES, n)])
 @for_each("start", range(1, 12))
-def test_every_form_answers_as_the_plain_function(kept: set[str], start: int) -> None:
-    fixed = {name: value for name, value in SWITCHES.items() if name not in kept}
-    given = {"log": [], "seen": {4, 9}, "doubles": True}
-    free = {name: value for name, value in given.items() if name in kept}
+def test_every_form_answers_as_the_plain_function(names: set[str], start: int) -> None:
+    fixed = {name: value for name, value in SWITCHES.items() if name not in names}
+    arguments = {"log": [], "visited": {4, 9}, "doubles": True}
+    free = {name: value for name, value in arguments.items() if name in names}
     form = specialise(walk, **fixed)  # type: ignore[arg-type]
 
-    found = form(start, **free)
-    noted, given["log"] = given["log"], []
+    actual = form(start, **free)
+    log, arguments["log"] = arguments["log"], []
 
-    free = {name: value for name, value in given.items() if name in kept}
-    assert found == partial(walk, **fixed)(start, **free)  # type: ignore[arg-type]
-    assert noted == given["log"]
+    free = {name: value for name, value in arguments.items() if name in names}
+    assert actual == partial(walk, **fixed)(start, **free)  # type: ignore[arg-type]
+    assert log == arguments["log"]
 
 
 def test_what_cannot_happen_is_gone_and_inner_functions_stand_where_they_are_called() -> None:
-    text = text_of(specialise(walk, log=None, seen=None, doubles=False))
+    text = text_of(specialise(walk, log=None, visited=None, doubles=False))
 
-    assert "log" not in text and "seen" not in text and "doubles" not in text
+    assert "log" not in text and "visited" not in text and "doubles" not in text
     assert "def push" not in text and "push(" not in text and "shifted(" not in text
     assert "unbounded" not in text  # bound once, to what is known
     assert text_of(walk) == inspect.getsource(walk)
@@ -103,22 +103,22 @@ def test_names_of_an_inner_function_do_not_meet_those_outside() -> None:
 
 def test_arguments_that_do_something_are_worked_out_once_and_in_order() -> None:
     def outer(values: list[int], *, quiet: bool) -> list[int]:
-        done: list[int] = []
+        calls: list[int] = []
 
         def note(first: int, second: int) -> None:
-            done.append(second)
-            done.append(first)
+            calls.append(second)
+            calls.append(first)
 
         note(values.pop(), values.pop())
         if not quiet:
-            done.append(-1)
-        return done
+            calls.append(-1)
+        return calls
 
     assert specialise(outer, quiet=True)([1, 2, 3]) == [2, 3]
 
 
 def test_a_traceback_shows_the_lines_of_the_plain_text() -> None:
-    form = specialise(walk, log=None, seen=None, doubles=False)
+    form = specialise(walk, log=None, visited=None, doubles=False)
 
     with pytest.raises(TypeError) as caught:
         form("a")

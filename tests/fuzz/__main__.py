@@ -124,9 +124,9 @@ def main() -> int:
     started = time.perf_counter()
 
     def show(total: Result) -> None:
-        found = sum(total.kinds[kind] for kind in ENDING)
+        total_found = sum(total.kinds[kind] for kind in ENDING)
         seconds = time.perf_counter() - started
-        text = f"{total.programs} programs, {total.programs / seconds:.0f}/s, {found} differ"
+        text = f"{total.programs} programs, {total.programs / seconds:.0f}/s, {total_found} differ"
         print(f"\r{text}", end="", file=sys.stderr, flush=True)
 
     result = run_many(options.programs, options.seed, options.processes, options.flavour, show)

@@ -215,18 +215,18 @@ def _changes_what_rules_have_saved(lines: list[str]) -> bool:
     """
     names = _names_after(lines[:-1])
     tensors = [x for x in names.values() if isinstance(x, torch.Tensor) and x.requires_grad]
-    seen: set[Any] = set()
+    visited: set[Any] = set()
     inputs = re.search(r"inputs=\[([\w, ]+)\]", lines[-1])  # the pass calls these, and ends there
     with contextlib.suppress(RuntimeError):
         ends = {names[name].grad_fn for name in re.findall(r"\w+", inputs[1] if inputs else "")}
         queue = [x.grad_fn for x in tensors if f"{_name_in(names, x)}." in lines[-1]]
         while queue:
             node = queue.pop()
-            if node is not None and node not in seen:
-                seen.add(node)
+            if node is not None and node not in visited:
+                visited.add(node)
                 if node not in ends:
                     queue += [following for following, _ in node.next_functions]
-    changed = {node.name() for node in seen if _has_changed(node)}
+    changed = {node.name() for node in visited if _has_changed(node)}
     return bool(changed) and all("BackwardBackward" in name for name in changed)
 
 

@@ -113,8 +113,8 @@ def _follows(lines: list[str], what: str, kit: Any) -> bool:
     names = before.real | {n: v for n, v in numbers.items() if isinstance(v, is_number)}
     with torch.no_grad(), contextlib.suppress(Exception):
         exec(lines[-1], names)
-    found = _numbers(what, names)
-    return found is not None and found.shape == kit.shape and not _gap(found, kit).any()
+    values = _numbers(what, names)
+    return values is not None and values.shape == kit.shape and not _gap(values, kit).any()
 
 
 def _as_torch(value: Any) -> Any:
@@ -150,23 +150,23 @@ def _gap(x: Any, y: Any) -> Any:
 
 def _numbers(what: str, names: dict[str, Any]) -> Any:
     """Return the numbers in what a difference is about, one after the other."""
-    found: list[float] = []
+    numbers: list[float] = []
 
     def look(value: Any) -> None:
         if hasattr(value, "detach"):
             value = value.detach().numpy(force=True)
         if isinstance(value, str):
-            found.extend(map(float, re.findall(r"-?\d+\.?\d*(?:e[+-]\d+)?", value)))
+            numbers.extend(map(float, re.findall(r"-?\d+\.?\d*(?:e[+-]\d+)?", value)))
         elif isinstance(value, tuple | list):
             for part in value:
                 look(part)
         elif isinstance(value, np.ndarray):
-            found.extend(value.astype("float64").ravel())
+            numbers.extend(value.astype("float64").ravel())
         elif isinstance(value, int | float | np.generic):
-            found.append(float(value))
+            numbers.append(float(value))
 
     try:
         look(eval(what, dict(names)))
     except Exception:
         return None
-    return np.array(found, "float64")
+    return np.array(numbers, "float64")

@@ -49,8 +49,16 @@ class Difference(NamedTuple):
     @property
     def symptom(self) -> tuple[str, str, str]:
         """What stays the same when the program is made smaller."""
-        told = self.kind in ("value", "gradient", "shape", "graph", "version", "strides", "repr")
-        outcomes = ("", "") if told else (self.torch, self.kit)
+        has_detail = self.kind in (
+            "value",
+            "gradient",
+            "shape",
+            "graph",
+            "version",
+            "strides",
+            "repr",
+        )
+        outcomes = ("", "") if has_detail else (self.torch, self.kit)
         return (self.kind, *(re.sub(r"[\d.]+", "0", text)[:60] for text in outcomes))
 
     @property
@@ -116,7 +124,7 @@ class Run:
         self.disagreements: Counter[str] = Counter()
         self.differences: list[Difference] = []
         self.over = False
-        self._told: set[tuple[str, str]] = set()
+        self._symptoms: set[tuple[str, str]] = set()
         self._line = self._about = self._reason = ""
         self._is_shared = False
         self._retained: list[Any] = []  # by PyTorch, of nodes of several outputs not the first
@@ -143,14 +151,14 @@ class Run:
         self._reason = "odd inference tensor" if any(map(_is_odd, _tensors(used))) else ""
         if "grad_fn." in line:
             self._reason = self._name_of_rule(line)
-        told = {(kind, what.partition("[")[0]) for kind, what in self._told}
+        earlier = {(kind, what.partition("[")[0]) for kind, what in self._symptoms}
         self._about = ""
         for kind, known in (
             ("strides", "lies otherwise"),
             ("base", "view in one alone"),
             ("memory", "shared in PyTorch alone"),
         ):
-            if any((kind, name) in told for name in _words(line)):
+            if any((kind, name) in earlier for name in _words(line)):
                 self._about = known
         if "= repr(" in line:
             nodes = [_name(_place(value)[2]) for value in _tensors(used)]
@@ -169,12 +177,12 @@ class Run:
             counting = eval(re.match(r"(.+)\.data = ", line)[1], dict(self.real))  # type: ignore[index]
             counting.first_version = _mark(counting, "first_version")
         expected = _outcome(_compiled(line), self.real)
-        said = _outcome(_compiled(line), self.kit)
-        self._refused = expected is not None and expected == said
+        actual = _outcome(_compiled(line), self.kit)
+        self._refused = expected is not None and expected == actual
         if ".retain_grad()" in line:
             self._retained += [x for x in _tensors(used) if x.output_nr and not x._is_view()]
-        if expected != said:
-            self._compare_outcomes(expected, said)
+        if expected != actual:
+            self._compare_outcomes(expected, actual)
         self.checks["message"] += 1
         if carries:
             self._note_gradients(line)
@@ -203,9 +211,9 @@ class Run:
         The marks are attributes of PyTorch's storages: all tensors that share one have them.
         """
         pairs, gradients = self._pairs_and_gradients()
-        made = _words(line.rpartition(" = ")[0]) if "autograd.grad(" in line else []
+        names = _words(line.rpartition(" = ")[0]) if "autograd.grad(" in line else []
         results = [
-            pair for name in made for pair in _pairs(self.real.get(name), self.kit.get(name))
+            pair for name in names for pair in _pairs(self.real.get(name), self.kit.get(name))
         ]
         for x, y in gradients + results:
             _note_first_version(x, _ahead(x, y))
@@ -255,37 +263,37 @@ class Run:
             if isinstance(value, torch.Tensor):
                 value.grad = None
 
-    def _compare_outcomes(self, expected: Any, said: Any) -> None:
+    def _compare_outcomes(self, expected: Any, actual: Any) -> None:
         self.over = True
-        if said is None:
+        if actual is None:
             self._differ("accepted", "outcome", f"{expected[0]}: {expected[1]}", "no error")
         elif expected is None:
-            self._differ("refused", "outcome", "no error", f"{said[0]}: {said[1]}")
-        elif expected[0] != said[0]:
-            both = [f"{kind}: {text}" for kind, text in (expected, said)]
+            self._differ("refused", "outcome", "no error", f"{actual[0]}: {actual[1]}")
+        elif expected[0] != actual[0]:
+            both = [f"{kind}: {text}" for kind, text in (expected, actual)]
             self._differ("class", "outcome", *both)
         else:
             self.over = False
-            self._differ("message", f"outcome {expected[1]}", expected[1], said[1])
+            self._differ("message", f"outcome {expected[1]}", expected[1], actual[1])
 
-    def _differ(self, kind: str, what: str, expected: Any, said: Any) -> None:
+    def _differ(self, kind: str, what: str, expected: Any, actual: Any) -> None:
         if kind in ENDING:
             self.over = True
         self.disagreements[kind] += 1
-        if (kind, what) not in self._told:
-            self._told.add((kind, what))
-            texts = str(expected), str(said)
+        if (kind, what) not in self._symptoms:
+            self._symptoms.add((kind, what))
+            texts = str(expected), str(actual)
             about = self._reason or self._about
             if about == "shared in PyTorch alone":
-                self._told.add(("memory", what))
+                self._symptoms.add(("memory", what))
             if self._refused and kind in ("value", "gradient"):
                 about = "refused in both"
             self.differences.append(Difference(kind, self._line, what, *texts, about))
 
-    def _check(self, kind: str, what: str, expected: Any, said: Any) -> None:
+    def _check(self, kind: str, what: str, expected: Any, actual: Any) -> None:
         self.checks[kind] += 1
-        if expected != said:
-            self._differ(kind, what, expected, said)
+        if expected != actual:
+            self._differ(kind, what, expected, actual)
 
     def _compare(self, name: str, real: Any, kit: Any, whole: bool = False) -> None:
         if isinstance(real, torch.Tensor):
@@ -317,8 +325,8 @@ class Run:
         if not self._compare_values(name, real, kit, "gradient" if made_by_grad else "value"):
             return
         flags, own = _place(real), _place(kit)
-        for kind, expected, said in zip(("requires_grad", "is_leaf"), flags, own, strict=False):
-            self._check(kind, name, expected, said)
+        for kind, expected, actual in zip(("requires_grad", "is_leaf"), flags, own, strict=False):
+            self._check(kind, name, expected, actual)
         if self.over:
             return
         _, leaf, node = flags
@@ -333,7 +341,7 @@ class Run:
         if names != ("a rule's", "a rule's"):
             self._check("base", name, real._base is None, kit._base is None)
         elif (real._base is None) != (kit._base is None):  # what rules make may be views: told once
-            self._told.add(("base", name))
+            self._symptoms.add(("base", name))
         if real.requires_grad and (leaf or real.retains_grad):
             before, after = real.grad, kit._grad
             self._about = "" if before is None else _about(before)
@@ -424,11 +432,11 @@ def _leaves(tensor: Any) -> list[Any]:
     leaves: list[Any] = []
     tensor = tensor._base if tensor._is_view() else tensor  # a view would look for its history
     with contextlib.suppress(RuntimeError):
-        seen, queue = set(), [tensor.grad_fn]
-        while queue and len(seen) < 200:
+        visited, queue = set(), [tensor.grad_fn]
+        while queue and len(visited) < 200:
             node = queue.pop()
-            if node is not None and node not in seen:
-                seen.add(node)
+            if node is not None and node not in visited:
+                visited.add(node)
                 leaves += [node.variable] if hasattr(node, "variable") else []
                 queue += [following for following, _ in node.next_functions]
     return leaves
@@ -591,7 +599,7 @@ def _rounded(text: str) -> list[str]:
 def _graph(node: Any) -> list[str]:
     """Return the names of all nodes that lead to this one, in order of depth."""
     names: list[str] = []
-    seen, queue = set(), [node]
+    visited, queue = set(), [node]
     while queue and len(names) < 200:
         node = queue.pop()
         if node is None:
@@ -599,8 +607,8 @@ def _graph(node: Any) -> list[str]:
             continue
         names.append(str(_name(node)))
         key = id(node)
-        if key not in seen and names[-1] != "a rule's":
-            seen.add(key)
+        if key not in visited and names[-1] != "a rule's":
+            visited.add(key)
             queue += [following for following, _ in node.next_functions]
     return names
 
@@ -610,9 +618,9 @@ def _passes_noted() -> Iterator[None]:
     """Note inside which nodes backward passes make, of both packages."""
     names = autodiff_kit.autograd.backward.__globals__  # type: ignore[attr-defined]
     theirs, engine = torch.autograd._engine_run_backward, names["_engine"]  # type: ignore[attr-defined]
-    noted = _noted(engine(), next_number, _PASSES[autodiff_kit])
+    passes = _noted(engine(), next_number, _PASSES[autodiff_kit])
     torch.autograd._engine_run_backward = _noted(theirs, _next_in_torch, _PASSES[torch])  # type: ignore[attr-defined]
-    names["_engine"] = lambda: noted
+    names["_engine"] = lambda: passes
     try:
         yield
     finally:

@@ -153,5 +153,5 @@ def test_what_differs_on_purpose_hides_no_fault(name: str) -> None:
     run.kit.pop("__builtins__")
     run.finish()
 
-    found = [d for d in run.differences if reason_for(d, run.lines) is None]
-    assert kind in [d.kind for d in found]
+    faults = [d for d in run.differences if reason_for(d, run.lines) is None]
+    assert kind in [d.kind for d in faults]

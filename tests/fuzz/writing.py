@@ -640,15 +640,15 @@ class Writer:
         self._sections, self._weights = list(weights), list(weights.values())
         self.length = self.random.randint(3, 12)
         self._leaves = self.random.randint(1, 3)
-        self._made = 0
+        self._line_count = 0
         self._x: Any = None
 
     def lines(self) -> list[str]:
         """Return the next line; in front of it the classes that it needs; [] at the end."""
-        self._made += 1
-        if self._made > self._leaves + self.length:
+        self._line_count += 1
+        if self._line_count > self._leaves + self.length:
             return []
-        if self._made <= self._leaves:
+        if self._line_count <= self._leaves:
             section = "make"
         else:
             (section,) = self.random.choices(self._sections, self._weights)
@@ -661,7 +661,7 @@ class Writer:
         else:
             return []
         classes = [CLASSES[n] for n in self._needed if n not in self.values]
-        if self._made > self._leaves and self.random.random() < 0.09:
+        if self._line_count > self._leaves and self.random.random() < 0.09:
             mode = self.random.choice(MODES)
             text = f"with {mode}:\n    " + text.replace("\n", "\n    ")
         return [*classes, text]

@@ -8,8 +8,8 @@ from autodiff_kit.grading.sandbox import probe
 from tests.gate import IN_THE_GATE
 
 tried_once = cache(probe)
-_seen = tried_once()
-WALLS = _seen[-1].walls if _seen and not _seen[-1].problem else None
+_attempts = tried_once()
+WALLS = _attempts[-1].walls if _attempts and not _attempts[-1].problem else None
 
 # Each attack is tried wherever the tests run; both ways take a minute more.
 unless_behind_walls = pytest.mark.skipif(

@@ -88,13 +88,13 @@ def test_finished_work_beside_an_untouched_notebook_counts_and_both_are_named(pl
     (folder / f"{tiny.NAME} (1).ipynb").write_bytes(tiny.notebook(tiny.SOLUTION))
 
     run("grade", folder.parent, "--allow-level", "0", "--workers", "1")
-    shown = run("show", "ada").output
+    text = run("show", "ada").output
     run("export", "csv")
     with open("grades.csv", encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
 
-    assert f"{tiny.NAME}: 3 of 3\n  ada/{tiny.NAME} (1).ipynb" in shown
-    assert f"not counted: ada/{tiny.NAME}.ipynb" in shown
+    assert f"{tiny.NAME}: 3 of 3\n  ada/{tiny.NAME} (1).ipynb" in text
+    assert f"not counted: ada/{tiny.NAME}.ipynb" in text
     assert [line["status"] for line in lines] == ["right", "right"]
     assert {line["file"] for line in lines} == {f"ada/{tiny.NAME} (1).ipynb"}
     assert {line["note"] for line in lines} == {
@@ -174,9 +174,9 @@ def test_who_lost_points_is_shown_for_which_checks(place: Path) -> None:
 
     run("grade", folder.parent, "--allow-level", "0", "--workers", "1")
 
-    shown = run("show", "ada").output
-    assert "Points lost: twice, plus one (1)." in shown
-    assert "Points lost: also for arrays (2)." in shown
+    text = run("show", "ada").output
+    assert "Points lost: twice, plus one (1)." in text
+    assert "Points lost: also for arrays (2)." in text
 
 
 def test_more_points_than_a_step_has_are_refused_unless_they_are_meant(graded: Path) -> None:
@@ -203,9 +203,9 @@ def test_an_override_can_be_withdrawn(graded: Path) -> None:
 
     assert "0 points from now on again, as graded" in withdrawn
     assert "no override" in nothing and "no override" in again
-    shown = run("show", "=bob").output
-    assert "arrays = 1, by" in shown and "arrays = withdrawn, by" in shown
-    assert f"The grade: {tiny.NAME} 0 of 3" in shown
+    text = run("show", "=bob").output
+    assert "arrays = 1, by" in text and "arrays = withdrawn, by" in text
+    assert f"The grade: {tiny.NAME} 0 of 3" in text
 
 
 def test_points_for_work_on_paper_need_no_row_and_are_not_given_to_a_slip_of_the_pen(
@@ -238,8 +238,8 @@ def test_an_excused_step_counts_neither_for_nor_against(graded: Path) -> None:
     output = run(*words, "--excused").output
 
     assert "excused: it counts neither for nor against" in output
-    shown = run("show", "=bob").output
-    assert "arrays = excused, by" in shown and f"The grade: {tiny.NAME} 1 of 1" in shown
+    text = run("show", "=bob").output
+    assert "arrays = excused, by" in text and f"The grade: {tiny.NAME} 1 of 1" in text
     assert float(exported("canvas")["'=bob"][-1]) == 3  # all there was to earn, out of 3
     run(*words, "--withdraw")
     assert float(exported("canvas")["'=bob"][-1]) == 1
@@ -321,12 +321,12 @@ def test_show_tells_all_about_a_student(graded: Path) -> None:
         "override", "=bob", "01.double", "arrays", "1", "--reason", "explained it", "--author", "me"
     )
 
-    shown = run("show", "=bob").output
+    text = run("show", "=bob").output
 
-    assert "0 of 3" in shown and "level 0 process" in shown
-    assert "arrays: 0 of 2  wrong: one_is_missing" in shown
-    assert "arrays = 1, by me on 20" in shown and ": explained it" in shown
-    assert f"The grade: {tiny.NAME} 1 of 3" in shown
+    assert "0 of 3" in text and "level 0 process" in text
+    assert "arrays: 0 of 2  wrong: one_is_missing" in text
+    assert "arrays = 1, by me on 20" in text and ": explained it" in text
+    assert f"The grade: {tiny.NAME} 1 of 3" in text
 
 
 def test_what_a_learner_wrote_is_shown_letter_by_letter(place: Path) -> None:
@@ -662,8 +662,8 @@ def test_in_one_cell_what_was_said_first_is_shown_with_what_is_said_last(
     above = in_notebook(begun, monkeypatch, tiny.WRONG, f"{hint}\n{check}")
     alone = in_notebook(begun, monkeypatch, tiny.WRONG, check, hint)
 
-    for shown, number in ((below, 1), (above, 2)):
-        for text in (repr(shown), shown._repr_html_()):  # type: ignore[attr-defined]
+    for cell_output, number in ((below, 1), (above, 2)):
+        for text in (repr(cell_output), cell_output._repr_html_()):  # type: ignore[attr-defined]
             assert "0 of 3 points" in text and f"Hint {number} of 2" in text
     assert repr(alone).startswith("That was the last hint")
 

@@ -199,6 +199,6 @@ def test_a_long_mistake_is_cut_between_words_and_the_picture_fits_a_narrow_windo
     words = "the gradient of every leaf " * 10
     root = ElementTree.fromstring(histogram(CLASS, "e01_double", "Double", {"msg": words}))
 
-    (shown,) = (e.text for e in root.iter() if (e.text or "").startswith("the gradient"))
-    assert shown.endswith(" ...") and words.startswith(shown.removesuffix("...").strip() + " ")
+    (line,) = (e.text for e in root.iter() if (e.text or "").startswith("the gradient"))
+    assert line.endswith(" ...") and words.startswith(line.removesuffix("...").strip() + " ")
     assert root.get("viewBox") and "max-width: 100%" in root.get("style", "")

@@ -102,7 +102,7 @@ def test_each_kind_of_submission_is_one_row_with_a_clear_status(
     summary = grade(CLASS, course, store, in_process(course), secret=1)
 
     assert table_of(store) == WANTED
-    assert (summary.found, summary.graded, summary.known, summary.faults) == (7, 7, 0, 0)
+    assert (summary.submissions, summary.graded, summary.known, summary.faults) == (7, 7, 0, 0)
 
 
 def test_a_known_mistake_is_named_in_the_row(course: Course, store: Store) -> None:
@@ -237,11 +237,11 @@ class Flaky:
     def __init__(self, faults: int, status: str = "fault") -> None:
         self.faults = faults
         self.status = status
-        self.asked = 0
+        self.calls = 0
 
     def run_calls(self, code: str, calls: Sequence[Call], limits: Limits) -> list[Reply]:
-        self.asked += 1
-        if self.asked <= self.faults:
+        self.calls += 1
+        if self.calls <= self.faults:
             return [Reply(self.status)] * len(calls)
         return InProcess().run_calls(code, calls, limits)
 
@@ -261,8 +261,8 @@ def test_a_time_out_is_tried_once_more_and_then_counts(course: Course) -> None:
 
     first, second = (grade_one(job(course), course, runner) for runner in (slow, endless))
 
-    assert (first.points, first.tries, slow.asked) == (3, 2, 2)
-    assert (second.points, second.tries, endless.asked) == (0, 2, 2)
+    assert (first.points, first.tries, slow.calls) == (3, 2, 2)
+    assert (second.points, second.tries, endless.calls) == (0, 2, 2)
     assert [m.status for m in second.marks] == ["timeout", "timeout"]
 
 
@@ -278,9 +278,9 @@ def test_a_fault_that_stays_is_no_grade_and_gives_way_to_one_later(
     )
     before = table_of(store)
 
-    mended = grade(CLASS[:1], course, store, in_process(course), secret=1)
+    summary = grade(CLASS[:1], course, store, in_process(course), secret=1)
 
-    assert (broken.faults, mended.graded, mended.faults) == (1, 1, 0)
+    assert (broken.faults, summary.graded, summary.faults) == (1, 1, 0)
     assert before == {"ada": (0, "fault", ["fault", "fault"])}
     assert table_of(store) == {"ada": WANTED["ada"]}
 

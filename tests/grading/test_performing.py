@@ -81,8 +81,8 @@ def test_a_wrong_answer_costs_its_check_and_is_told_without_the_right_one(
 
     assert (row.points, row.message) == (exercise.points - lost, message)
     assert "You answered" in row.text
-    asked = [t for t in script_of(exercise, 99)["tasks"].values() if t["about"] == about]
-    for task in asked:
+    questions = [t for t in script_of(exercise, 99)["tasks"].values() if t["about"] == about]
+    for task in questions:
         if task["kind"] == "value":
             number = f"{float(right_answer(task)):g}"
             assert not re.search(rf"You answered .*{re.escape(number)}", row.text)
@@ -118,14 +118,14 @@ def test_what_a_browser_gets_before_the_first_answer_holds_none(
 
     state = json.dumps([payload_of(lab), lab.told, repr(lab), lab.still()])
 
-    shown = payload_of(lab)
-    for task in shown["script"]["tasks"].values():
+    payload = payload_of(lab)
+    for task in payload["script"]["tasks"].values():
         assert not task["answers"] and not task["slips"] and not task["right"]
         assert not task["reveal"] and not task["prompt"] and not task["names"]
-    assert {frame["phase"] for frame in shown["frames"]} == {"forward", "backward"}
-    passes = [frame for frame in shown["frames"] if frame["phase"] == "backward"]
+    assert {frame["phase"] for frame in payload["frames"]} == {"forward", "backward"}
+    passes = [frame for frame in payload["frames"] if frame["phase"] == "backward"]
     assert not any(frame["set"] or frame["caption"] or frame["node"] for frame in passes)
-    forward = json.dumps(shown["frames"]) + json.dumps(shown["nodes"]) + shown["svg"]
+    forward = json.dumps(payload["frames"]) + json.dumps(payload["nodes"]) + payload["svg"]
     for node in lab.script["stages"][0]["pass"]["nodes"].values():
         number = node["gradient"]
         if number not in ("1.", "0.") and number not in forward:

@@ -87,9 +87,9 @@ def test_of_what_a_driver_names_by_its_data_all_is_reached() -> None:
 
 
 def test_codes_that_differ_where_a_question_does_not_reach_are_asked_once() -> None:
-    asked: list[int] = []
+    questions: list[int] = []
     driver = "def drive(step, data):\n    return step.total(ask(data))\n"
-    call = Call(driver, 2, reply=lambda data, question: asked.append(data) or question)
+    call = Call(driver, 2, reply=lambda data, question: questions.append(data) or question)
 
     answers = [
         remembered(f"{CODE}\n{more}", [call])[0].value
@@ -97,7 +97,7 @@ def test_codes_that_differ_where_a_question_does_not_reach_are_asked_once() -> N
     ]
 
     assert answers == [5, 5, 5, 7]
-    assert asked == [2, 2]
+    assert questions == [2, 2]
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from autodiff_kit.grading.checks import check
 
 @check(step="numbers", points=1, concept="twice, plus one")
 class Numbers:
-    shown = "double(3)"
+    caption = "double(3)"
     example = 3.0
 
     def generate(rng):
@@ -30,7 +30,7 @@ class Numbers:
 
 @check(step="arrays", points=2, concept="also for arrays", cases=2)
 class Arrays:
-    shown = "double([1, 2])"
+    caption = "double([1, 2])"
     example = np.array([1.0, 2.0])
 
     def generate(rng):

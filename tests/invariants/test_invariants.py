@@ -363,15 +363,15 @@ def the_last_grad_told_is_the_grad(program: Run) -> None:
         if tensor is None:
             continue
         box = program.picture.outline.box_of[number]
-        shown = program.picture.state(-1)["nodes"][box.id]
+        fields = program.picture.state(-1)["nodes"][box.id]
         if tensor.grad is None:
             assert grad is None
-            assert box.kind == "fold" or (shown.get("grad"), shown.get("g")) == (None, None)
+            assert box.kind == "fold" or (fields.get("grad"), fields.get("g")) == (None, None)
         else:
             assert tensor.grad.detach().numpy().ravel().tolist() == pytest.approx(
                 flat(grad), rel=1e-4
             )
-            assert box.kind == "fold" or (shown.get("grad") or shown.get("g")) is not None
+            assert box.kind == "fold" or (fields.get("grad") or fields.get("g")) is not None
 
 
 def a_grad_that_is_told_to_be_none_is_none(program: Run) -> None:
@@ -408,8 +408,8 @@ def the_last_value_told_is_the_value(program: Run) -> None:
         if tensor is None or node is None or node["kind"] != "leaf" or "grad" in name:
             continue
         if "stats" not in values[node["id"]] and not re.search(rf"{name}\d+$", node["name"]):
-            told = flat(values[node["id"]])
-            assert tensor.detach().numpy().ravel().tolist() == pytest.approx(told, rel=1e-4)
+            numbers = flat(values[node["id"]])
+            assert tensor.detach().numpy().ravel().tolist() == pytest.approx(numbers, rel=1e-4)
 
 
 def a_rule_says_that_it_is_summed_if_it_is(program: Run) -> None:
@@ -477,7 +477,7 @@ def no_rule_reads_or_fills_the_grad_of_what_is_no_leaf(program: Run) -> None:
     results -= {names.name(n["id"]) for n in program.nodes if n["kind"] == "leaf"}
     texts = [f["caption"] for f in program.picture.frames if f["kind"] == "contribution"]
     fields = (fields for frame in program.picture.frames for fields in frame["set"].values())
-    texts += [line for shown in fields for line in shown.get("rule") or ()]
+    texts += [line for box in fields for line in box.get("rule") or ()]
     texts += [dict(facts(data, [n["id"]], names)).get("rules", "") for n in program.nodes]
     for text in texts:
         for name in results:
@@ -529,9 +529,9 @@ def plain_numbers_that_an_op_reads_are_told(program: Run) -> None:
                     "i", "k", "n", "lr", "scale", "step"
                 ):  # fmt: skip
                     value = f"{numbers[0]:g}"
-                    told = re.search(rf"\b{name} is (-?[\d.e-]+\d|\d)", frame["caption"])
-                    if told:
-                        last[name] = told[1]
+                    match = re.search(rf"\b{name} is (-?[\d.e-]+\d|\d)", frame["caption"])
+                    if match:
+                        last[name] = match[1]
                     is_number = record["inputs"][-1].get("value") == numbers[0]
                     assert not is_number or float(last.get(name, "nan")) == pytest.approx(
                         float(value)
@@ -609,12 +609,12 @@ def the_rows_of_why_add_up_to_the_gradient_that_is_shown(program: Run) -> None:
         state = program.picture.state(step)
         for box in program.picture.outline.boxes:
             fields = state["nodes"][box.id]
-            shown = fields.get("grad") if fields.get("g") is None else fields["g"]
+            gradient = fields.get("grad") if fields.get("g") is None else fields["g"]
             rows = fields.get("why") or []
             if box.kind == "fold" or len(box.nodes) > 1:
                 continue
             assert rows or frame["kind"] != "accumulate" or frame["node"] != box.id
-            assert not rows or shown is not None, (step, frame["caption"])
+            assert not rows or gradient is not None, (step, frame["caption"])
             texts = [
                 row[1] if isinstance(row, list) else state["edges"][row]["arrived"] for row in rows
             ]
@@ -629,12 +629,12 @@ def the_rows_of_why_add_up_to_the_gradient_that_is_shown(program: Run) -> None:
 
 
 def a_label_says_grad_only_where_the_grad_is_what_is_shown(program: Run) -> None:
-    held: dict[str, Any] = {}
+    grads: dict[str, Any] = {}
     for frame in program.picture.frames:
         for box, fields in frame["set"].items():
-            held.setdefault(box, {}).update(fields)
+            grads.setdefault(box, {}).update(fields)
             if fields.get("grad") is not None:
-                assert held[box].get("g") is None, frame["caption"]  # else the box shows that
+                assert grads[box].get("g") is None, frame["caption"]  # else the box shows that
             assert "waiting" not in str(fields.get("g"))
 
 
@@ -668,8 +668,8 @@ def really_saved(node: Any, torch: Any) -> int:
     """Return the bytes of the arrays that a node of the run keeps, each counted once."""
     if torch is ak:
         read = zip(node.op.rest, node.rest, strict=False)  # else it is only there to be checked
-        kept = [*node.saved().values(), *(value for _, value in read)]
-        parts = [p for v in kept for p in (*(v if isinstance(v, tuple) else [v]), *sources(v))]
+        values = [*node.saved().values(), *(value for _, value in read)]
+        parts = [p for v in values for p in (*(v if isinstance(v, tuple) else [v]), *sources(v))]
         arrays = [p for p in parts if isinstance(p, np.ndarray | np.generic)]
         # Of a number, which has no memory to look into, the object; else where it begins.
         return sum(
@@ -679,31 +679,31 @@ def really_saved(node: Any, torch: Any) -> int:
                 for p in arrays
             }
         )
-    kept = set()
+    values = set()
     for name in dir(node):
         if name.startswith("_saved_") and "_sym_" not in name:
             value = getattr(node, name)
             for t in value if isinstance(value, tuple | list) else (value,):
                 if isinstance(t, torch.Tensor):
-                    kept.add((t.data_ptr(), t.nbytes))
-    return sum(size for _, size in kept)
+                    values.add((t.data_ptr(), t.nbytes))
+    return sum(size for _, size in values)
 
 
 def what_is_told_as_saved_is_what_is_kept(program: Run) -> None:
     out, last = program.space.get("out"), program.named("out")
     if last is None or out.grad_fn is None or re.search("hook|checkpoint|class", program.source):
         return
-    pairs, seen = [(out.grad_fn, last["id"])], set()
+    pairs, visited = [(out.grad_fn, last["id"])], set()
     while pairs:
         node, number = pairs.pop()
         entry = program.nodes[number]
-        if number in seen or entry["kind"] == "leaf":
+        if number in visited or entry["kind"] == "leaf":
             continue
-        seen.add(number)
+        visited.add(number)
         constant = {i["arg"] for i in entry["inputs"] if "value" in i}
         if entry.get("part_of") is None and not constant and entry["op"] != "copy_slices":
-            told = sum(s["bytes"] for s in entry["saved"])
-            assert told == really_saved(node, program.torch), (entry["text"], entry["saved"])
+            total = sum(s["bytes"] for s in entry["saved"])
+            assert total == really_saved(node, program.torch), (entry["text"], entry["saved"])
         inner = [n for n, _ in node.next_functions if n is not None]
         known = [i["node"] for i in entry["inputs"] if "node" in i]
         known = [n for n in known if program.nodes[n]["recorded"]]
@@ -716,11 +716,11 @@ def bytes_are_the_same_wherever_they_are_told(program: Run) -> None:
     names = program.names
     freed = {e["node"]: e["bytes"] for e in program.recording.events if e["kind"] == "release"}
     for node in program.nodes:
-        kept = sum(s["bytes"] for s in node["saved"])
-        assert freed.get(node["id"], kept) == kept
+        total = sum(s["bytes"] for s in node["saved"])
+        assert freed.get(node["id"], total) == total
         row = dict(facts(data, [node["id"]], names)).get("saved", "")
         if "kB" not in row:
-            assert sum(map(int, re.findall(r"\((\d+) bytes?\)", row))) == kept, row
+            assert sum(map(int, re.findall(r"\((\d+) bytes?\)", row))) == total, row
 
 
 def a_step_that_releases_says_nothing_of_bytes_that_others_may_keep(program: Run) -> None:
@@ -729,14 +729,14 @@ def a_step_that_releases_says_nothing_of_bytes_that_others_may_keep(program: Run
 
 
 def what_a_rule_is_told_to_read_was_saved(program: Run) -> None:
-    sent = {e["node"] for e in program.recording.events if e["kind"] == "contribution"}
+    senders = {e["node"] for e in program.recording.events if e["kind"] == "contribution"}
     for node in program.nodes:
-        if node["id"] not in sent or node["op"] is None or "part_of" in node:
+        if node["id"] not in senders or node["op"] is None or "part_of" in node:
             continue
         saved = {entry["name"] for entry in node["saved"]}
         tensors = {i["arg"] for i in node["inputs"] if "node" in i} | {"out"}
-        wanted = [i for i in node["inputs"] if "node" in i and program.nodes[i["node"]]["recorded"]]
-        for source in wanted:
+        inputs = [i for i in node["inputs"] if "node" in i and program.nodes[i["node"]]["recorded"]]
+        for source in inputs:
             rule = rule_of(program.recording.ops, node, source["arg"])
             tree = rule and parsed(decided(rule["text"], decisions(node)))
             parts = ast.walk(tree) if tree else ()
@@ -750,10 +750,10 @@ def what_was_released_is_not_listed_as_saved_any_more(program: Run) -> None:
         for e in program.recording.events
         if e["kind"] == "release" and program.nodes[e["node"]]["saved"]
     }
-    shown = program.picture.state(-1)["nodes"] if program.picture.frames else {}
+    boxes = program.picture.state(-1)["nodes"] if program.picture.frames else {}
     for number in released:
         box = program.picture.outline.box_of[number]
-        assert box.kind == "fold" or shown[box.id].get("released"), number  # a fold lists nothing
+        assert box.kind == "fold" or boxes[box.id].get("released"), number  # a fold lists nothing
 
 
 CHECKS = [
@@ -850,11 +850,13 @@ def test_what_was_there_before_the_recording_is_told_so_and_nothing_else(library
 
     data = program.data
     names = program.names
-    told = {n["name"]: dict(facts(data, [n["id"]], names)) for n in program.nodes}
-    older = {name for name, rows in told.items() if rows.get("made") == "before the recording"}
+    facts_by_name = {n["name"]: dict(facts(data, [n["id"]], names)) for n in program.nodes}
+    older = {
+        name for name, rows in facts_by_name.items() if rows.get("made") == "before the recording"
+    }
     assert older == {"w", 'batch["x"]', "hidden", "layer.weight", "layer.bias"}
-    assert not any("in" in told[name] for name in older)
-    assert told["out2"]["in"] == "iteration 2 of for i in range(2)"
+    assert not any("in" in facts_by_name[name] for name in older)
+    assert facts_by_name["out2"]["in"] == "iteration 2 of for i in range(2)"
 
 
 # What is told of a part that no line of the learner's writes by itself.
@@ -878,9 +880,9 @@ def test_a_part_of_a_call_is_told_in_the_learners_words(library: str, name: str)
     program = run(name, ak if library == "kit" else require_torch())
 
     names = program.names
-    told = [names.title(node["id"]) for node in program.nodes]
-    assert set(TITLES[name]) <= set(told)
-    assert len(told) < 100
+    titles = [names.title(node["id"]) for node in program.nodes]
+    assert set(TITLES[name]) <= set(titles)
+    assert len(titles) < 100
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -902,8 +904,8 @@ def test_weights_of_a_layer_that_only_pytorch_has_stand_where_they_belong() -> N
     program = run("a normalized layer", require_torch())
 
     (layer,) = (n for n in program.nodes if n["op"] == "native_layer_norm")
-    given = {i["arg"]: program.nodes[i["node"]]["name"] for i in layer["inputs"]}
-    assert given == {"input": "x", "weight": "norm.weight", "bias": "norm.bias"}
+    names = {i["arg"]: program.nodes[i["node"]]["name"] for i in layer["inputs"]}
+    assert names == {"input": "x", "weight": "norm.weight", "bias": "norm.bias"}
 
 
 @pytest.mark.parametrize("library", LIBRARIES)

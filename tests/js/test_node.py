@@ -43,11 +43,11 @@ y.backward()
 }
 
 
-def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     assert NODE
     return subprocess.run(
         [NODE, *arguments],
-        input=given,
+        input=stdin,
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -60,9 +60,9 @@ def run(*arguments: str, given: str = "") -> subprocess.CompletedProcess[str]:
 def test_the_drawing_code_passes_its_own_tests() -> None:
     files = sorted(path.name for path in HERE.glob("*.test.mjs"))
 
-    done = run("--test", *files)
+    process = run("--test", *files)
 
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 @pytest.mark.parametrize("code", CODES.values(), ids=CODES)
@@ -70,12 +70,12 @@ def test_browser_and_python_show_the_same_at_every_step(code: str) -> None:
     picture = make_payload.picture(code)
     payload = json.dumps(picture.payload())
 
-    done = run("states.mjs", given=payload)
+    process = run("states.mjs", stdin=payload)
 
-    assert done.returncode == 0, done.stderr
-    shown = json.loads(done.stdout)
-    assert len(shown) == len(picture.frames) > 1
-    for k, nodes in enumerate(shown):
+    assert process.returncode == 0, process.stderr
+    states = json.loads(process.stdout)
+    assert len(states) == len(picture.frames) > 1
+    for k, nodes in enumerate(states):
         assert nodes == json.loads(json.dumps(picture.state(k)["nodes"])), f"step {k}"
 
 
@@ -99,9 +99,9 @@ def test_the_modules_of_a_viewer_are_one_that_imports_nothing(make: Callable[[],
     text = make()
 
     top = re.findall(r"^(?:async )?(?:function|const|let|class) (\w+)", text, flags=re.MULTILINE)
-    done = run("--input-type=module", "--check", given=text)
+    process = run("--input-type=module", "--check", stdin=text)
 
-    assert done.returncode == 0, done.stderr
+    assert process.returncode == 0, process.stderr
     assert not re.search(r"^import ", text, flags=re.MULTILINE)
     exported = re.findall(r"^export (?:function )?(\w+)", text, flags=re.MULTILINE)
     assert exported == ["mount", "default"]

@@ -21,11 +21,11 @@ HERE = Path(__file__).parent
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node 20 or newer")
 
 
-def in_node(given: dict[str, Any]) -> Any:
+def in_node(stdin: dict[str, Any]) -> Any:
     assert NODE
-    done = subprocess.run(
+    process = subprocess.run(
         [NODE, "perform.mjs"],
-        input=json.dumps(given),
+        input=json.dumps(stdin),
         capture_output=True,
         text=True,
         encoding="utf-8",
@@ -33,8 +33,8 @@ def in_node(given: dict[str, Any]) -> Any:
         timeout=120,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    assert process.returncode == 0, process.stderr
+    return json.loads(process.stdout)
 
 
 def number(*data: float, shape: tuple[int, ...] = ()) -> dict[str, Any]:

@@ -26,9 +26,9 @@ def test_the_answer_is_what_pytorch_gives(key: str) -> None:
     assert QUESTIONS[key].judge(PROOFS[key](require_torch())).outcome == "right"
 
 
-@pytest.mark.parametrize("given", ["8 * x + 11", "z = x * 8 + 11", "4*(3+2*x)-1"])
-def test_the_mended_line_may_be_written_in_other_ways(given: str) -> None:
-    assert QUESTIONS["03.mend"].judge(given).outcome == "right"
+@pytest.mark.parametrize("answer", ["8 * x + 11", "z = x * 8 + 11", "4*(3+2*x)-1"])
+def test_the_mended_line_may_be_written_in_other_ways(answer: str) -> None:
+    assert QUESTIONS["03.mend"].judge(answer).outcome == "right"
 
 
 @for_each("key", QUESTIONS)

@@ -16,13 +16,13 @@ NOTEBOOKS = {path.name[:2]: path for path in Path(__file__).parents[2].glob("not
 class Claim(NamedTuple):
     """What is claimed, the lesson that takes it up, and words in the cells that do."""
 
-    said: str
+    sentence: str
     lesson: str
     words: tuple[str, ...]
 
 
-def claim(said: str, lesson: str, *words: str) -> Claim:
-    return Claim(said, lesson, words)
+def claim(sentence: str, lesson: str, *words: str) -> Claim:
+    return Claim(sentence, lesson, words)
 
 
 # "PyTorch - Computation graph", a blog post.
@@ -106,7 +106,9 @@ def cells_with(words: str, lesson: str) -> list[str]:
     return [cell.id for cell in cells if words in " ".join(cell.source.split())]
 
 
-@pytest.mark.parametrize("claim", BLOG + NOOB, ids=lambda claim: f"{claim.lesson}: {claim.said}")
+@pytest.mark.parametrize(
+    "claim", BLOG + NOOB, ids=lambda claim: f"{claim.lesson}: {claim.sentence}"
+)
 def test_every_claim_is_covered_by_a_cell(claim: Claim) -> None:
     for words in claim.words:
         assert cells_with(words, claim.lesson), words
@@ -124,4 +126,4 @@ def test_every_lesson_that_weighs_claims_is_in_the_list() -> None:
 
 def test_no_claim_is_listed_twice() -> None:
     for claims in (BLOG, NOOB):
-        assert len({claim.said for claim in claims}) == len(claims)
+        assert len({claim.sentence for claim in claims}) == len(claims)

@@ -55,8 +55,8 @@ def percents(line_begins: str) -> list[list[int]]:
     """Return a row of the table of lesson 10: columns of three seeds each."""
     lines = output("10", "def percent(").splitlines()
     (line,) = [line for line in lines if line.startswith(line_begins)]
-    found = [int(number) for number in re.findall(r"(\d+)%", line)]
-    return [found[i : i + 3] for i in range(0, len(found), 3)]
+    numbers = [int(number) for number in re.findall(r"(\d+)%", line)]
+    return [numbers[i : i + 3] for i in range(0, len(numbers), 3)]
 
 
 NEEDED = r"^import|^x_train|^def (build|loss_of|train|percent)\("
@@ -170,8 +170,8 @@ def test_a_replay_holds_as_much_for_backward_as_a_dynamic_graph_and_less_forward
 
     assert both == pytest.approx((21 * array, 21 * array), abs=0.05)
     assert forward == pytest.approx((3 * array, 2 * array), abs=0.05)
-    said = [float(number) for number in re.findall(r"([\d.]+) MB", output("06", "def peak("))]
-    assert said == pytest.approx([*both, *forward], abs=0.06)
+    sizes = [float(number) for number in re.findall(r"([\d.]+) MB", output("06", "def peak("))]
+    assert sizes == pytest.approx([*both, *forward], abs=0.06)
     assert "the same 8.4 MB at the peak" in words("06")
     assert "in lesson 06 both needed 8.4 MB" in words("08")
     assert "forward alone it needed 0.8 MB instead of 1.2" in words("08")
@@ -222,12 +222,12 @@ EARLIER = {
 
 def failing_programs() -> dict[str, str]:
     """Return the ten functions of lesson 11 that fail, by name."""
-    found = {}
+    programs = {}
     for cell in cells("11"):
         for match in re.finditer(r"^def (\w+)\(\):\n(?:    .*\n)+", cell.source, re.M):
             if f"ErrorStory({match[1]})" in cell.source:
-                found[match[1]] = match[0]
-    return found
+                programs[match[1]] = match[0]
+    return programs
 
 
 def test_lesson_11_has_ten_errors_and_says_how_many_are_fixed_where() -> None:
@@ -312,8 +312,10 @@ def test_controls_are_called_in_lessons_as_they_are_called_on_the_screen() -> No
     names["08"].append("retain_graph")
     for number, labels in names.items():
         controls = [control for lab in labs[number] for control in lab.controls.values()]
-        shown = {control.description for control in controls}
-        shown |= {option for control in controls for option in getattr(control, "options", ())}
+        names_on_screen = {control.description for control in controls}
+        names_on_screen |= {
+            option for control in controls for option in getattr(control, "options", ())
+        }
         for label in labels:
-            assert label in shown
+            assert label in names_on_screen
             assert re.search(rf"[*`]{label}[*`]", words(number), re.IGNORECASE), label

@@ -64,15 +64,15 @@ def test_the_first_cell_brings_all_that_the_lesson_needs(path: Path) -> None:
 
 
 def test_every_question_is_asked_once_and_in_its_own_lesson() -> None:
-    asked = [
+    keys = [
         (path.name[:2], key)
         for path in NOTEBOOKS
         for cell in code_cells(path)
         for key in re.findall(r'predict\("([^"]+)"\)', cell.source)
     ]
 
-    assert sorted(key for _, key in asked) == sorted(QUESTIONS)
-    assert all(key.startswith(f"{number}.") for number, key in asked)
+    assert sorted(key for _, key in keys) == sorted(QUESTIONS)
+    assert all(key.startswith(f"{number}.") for number, key in keys)
 
 
 @every_lesson
@@ -199,8 +199,8 @@ def printed(source: str, space: dict[str, Any]) -> str:
     lines = source.split("\n")
     if lines[0].startswith(("%%step", "%%engine")):
         lines = lines[1:]
-    kept = [line for line in lines if not line.startswith("%")]
-    tree = ast.parse("\n".join(kept))
+    code = [line for line in lines if not line.startswith("%")]
+    tree = ast.parse("\n".join(code))
     own = space.setdefault("of the kit", OWN.copy())
     tree.body = [line for line in tree.body if not is_of_the_kit(line, own)]
     out = io.StringIO()

@@ -84,10 +84,10 @@ def test_a_part_that_is_no_object_does_not_stop_a_result(file: Path, damaged: An
     data = json.loads(file.read_text())
     file.write_text(json.dumps({**data, "performances": damaged}))
 
-    kept = progress.keep_performance(
+    is_stored = progress.keep_performance(
         "03.engine", {"mastered": ["value"], "misconceptions": [], "practise": []}
     )
 
-    assert kept == (True, "")
+    assert is_stored == (True, "")
     assert progress.read_performances()[0]["03.engine"].mastered == ["value"]
     assert progress.read()[0]["03.order"].right

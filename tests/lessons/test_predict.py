@@ -118,13 +118,13 @@ def test_what_cannot_be_read_is_no_prediction() -> None:
 
 def test_each_reaction_is_a_new_state_even_when_nothing_else_changed() -> None:
     card = own_question()
-    seen: list[int] = []
-    card.observe(lambda change: seen.append(change["new"]["count"]), "state")
+    states: list[int] = []
+    card.observe(lambda change: states.append(change["new"]["count"]), "state")
 
     card.answer("22")
     card.answer("22")
 
-    assert seen == [1, 2]
+    assert states == [1, 2]
 
 
 def test_messages_of_the_browser_are_answers_or_a_wish_to_look() -> None:
@@ -322,8 +322,8 @@ def test_the_lessons_module_loads_no_widget_before_something_is_asked() -> None:
         "print([m for m in ('IPython', 'anywidget', 'ipywidgets') if m in sys.modules])"
     )
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
     )
 
-    assert done.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"

@@ -37,9 +37,9 @@ def test_without_a_file_there_are_no_answers_and_none_is_made(file: Path) -> Non
 
 
 def test_an_answer_that_was_kept_is_read_again(file: Path) -> None:
-    kept, note = progress.keep("03.adds", "4", False)
+    is_stored, note = progress.keep("03.adds", "4", False)
 
-    assert (kept, note) == (True, "")
+    assert (is_stored, note) == (True, "")
     assert progress.read() == ({"03.adds": Answer("4", right=False)}, "")
 
 
@@ -68,11 +68,11 @@ def test_a_question_once_solved_stays_solved(file: Path) -> None:
 
 
 def test_any_text_can_be_an_answer(file: Path) -> None:
-    given = 'λ "quoted"\n\\ \ud800'
+    text = 'λ "quoted"\n\\ \ud800'
 
-    kept, _ = progress.keep("own.text", given, False)
+    is_stored, _ = progress.keep("own.text", text, False)
 
-    assert kept
+    assert is_stored
     assert progress.read()[0]["own.text"].first.startswith('λ "quoted"\n\\ ')
 
 
@@ -122,13 +122,13 @@ def test_a_damaged_file_is_set_aside_whole_and_the_learner_is_told(
 
     before, warning = progress.read()
     untouched = file.read_bytes()
-    kept, note = progress.keep("03.adds", "4", False)
+    is_stored, note = progress.keep("03.adds", "4", False)
 
     assert before == {}
     assert "damaged" in warning
     assert str(file) in warning
     assert untouched == damage
-    assert kept
+    assert is_stored
     assert "It was set aside as progress.damaged-1.json" in note
     assert (file.parent / "progress.damaged-1.json").read_bytes() == damage
     assert progress.read() == ({"03.adds": Answer("4", right=False)}, "")
@@ -150,11 +150,11 @@ def test_a_file_of_a_newer_kit_is_left_as_it_is(file: Path) -> None:
     file.write_bytes(newer)
 
     answers, warning = progress.read()
-    kept, note = progress.keep("03.adds", "4", False)
+    is_stored, note = progress.keep("03.adds", "4", False)
 
     assert answers == {}
     assert "newer autodiff_kit" in warning
-    assert not kept
+    assert not is_stored
     assert "This answer was not kept, so that nothing in it is lost." in note
     assert file.read_bytes() == newer
 
@@ -184,9 +184,9 @@ def test_a_full_disk_is_told_in_words_and_the_earlier_answers_stay(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    kept, note = progress.keep("03.again", "6", True)
+    is_stored, note = progress.keep("03.again", "6", True)
 
-    assert not kept
+    assert not is_stored
     assert "This answer cannot be kept" in note
     assert "No space left on device" in note
     assert list(progress.read()[0]) == ["03.adds"]
@@ -196,11 +196,11 @@ def test_a_folder_in_the_place_of_the_file_is_told_in_words(file: Path) -> None:
     file.mkdir(parents=True)
 
     answers, warning = progress.read()
-    kept, note = progress.keep("03.adds", "4", False)
+    is_stored, note = progress.keep("03.adds", "4", False)
 
     assert answers == {}
     assert "could not be read" in warning
-    assert not kept
+    assert not is_stored
     assert "cannot be kept" in note
 
 
@@ -209,9 +209,9 @@ def test_in_a_read_only_folder_the_learner_is_told_where_to_go(
 ) -> None:
     monkeypatch.setenv("ADK_PROGRESS", str(read_only_place / "progress.json"))
 
-    kept, note = progress.keep("03.adds", "4", False)
+    is_stored, note = progress.keep("03.adds", "4", False)
 
-    assert not kept
+    assert not is_stored
     assert "This answer cannot be kept" in note
     assert "Permission denied" in note
     assert "autodiff-kit lab FOLDER" in note
@@ -250,9 +250,9 @@ def test_a_lock_that_is_never_given_back_is_told_and_waits_no_longer_than_it_say
     progress.keep("03.adds", "4", False)
 
     with progress._locked(file.with_suffix(".lock")):
-        kept, note = progress.keep("03.adds", "5", True)
+        is_stored, note = progress.keep("03.adds", "5", True)
 
-    assert not kept
+    assert not is_stored
     assert "another notebook holds the file" in note
     assert progress.read()[0]["03.adds"].tries == 1
 

@@ -93,11 +93,11 @@ def test_jit_trace_warns_that_an_if_is_frozen_and_that_it_is_deprecated() -> Non
         warnings.simplefilter("always")
         graph = torch.jit.trace(size, number(3.0))
 
-    said = {warning.category.__name__: str(warning.message) for warning in caught}
+    messages = {warning.category.__name__: str(warning.message) for warning in caught}
     assert "the trace might not generalize to other inputs" in " ".join(
-        said["TracerWarning"].split()
+        messages["TracerWarning"].split()
     )
-    assert "`torch.jit.trace` is deprecated" in said["DeprecationWarning"]
+    assert "`torch.jit.trace` is deprecated" in messages["DeprecationWarning"]
     x = number(-3.0).requires_grad_()
     y = graph(x)
     y.backward()

@@ -46,7 +46,7 @@ def test_no_answer_is_no_wrong_answer(question: Question, verb: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answer",
     [
         "8",
         "8.",
@@ -68,12 +68,12 @@ def test_no_answer_is_no_wrong_answer(question: Question, verb: str) -> None:
         "tensor(4 + 4)",
     ],
 )
-def test_a_number_may_be_written_in_many_ways(given: str) -> None:
-    assert number(8.0).judge(given).outcome == "right"
+def test_a_number_may_be_written_in_many_ways(answer: str) -> None:
+    assert number(8.0).judge(answer).outcome == "right"
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answer",
     [
         "9**9**9",
         "((9**99)**99)**99",
@@ -91,8 +91,8 @@ def test_a_number_may_be_written_in_many_ways(given: str) -> None:
         "4 .real",
     ],
 )
-def test_what_would_take_long_or_call_something_is_no_number(given: str) -> None:
-    assert number().judge(given).outcome != "right"
+def test_what_would_take_long_or_call_something_is_no_number(answer: str) -> None:
+    assert number().judge(answer).outcome != "right"
 
 
 def test_a_minus_sign_from_a_book_is_a_minus() -> None:
@@ -100,55 +100,55 @@ def test_a_minus_sign_from_a_book_is_a_minus() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "outcome"),
+    ("answer", "outcome"),
     [
         *(("0.3333", "right"), ("0.33", "right"), (".333", "right"), ("0.3", "wrong")),
         *(("0.34", "wrong"), ("0.332", "wrong"), ("0.3300", "wrong"), ("0", "wrong")),
         *(("-0.33", "wrong"), ("1/3", "right"), ("10/30", "right"), ("0.33/1", "wrong")),
     ],
 )
-def test_a_number_may_be_rounded_to_the_digits_that_were_typed(given: str, outcome: str) -> None:
-    assert number(1 / 3).judge(given).outcome == outcome
+def test_a_number_may_be_rounded_to_the_digits_that_were_typed(answer: str, outcome: str) -> None:
+    assert number(1 / 3).judge(answer).outcome == outcome
 
 
 def test_two_thirds_with_three_digits_is_right_and_cut_off_it_is_not() -> None:
-    verdicts = [number(2 / 3).judge(given).outcome for given in ("0.667", "0.67", "0.66", "0.7")]
+    verdicts = [number(2 / 3).judge(answer).outcome for answer in ("0.667", "0.67", "0.66", "0.7")]
 
     assert verdicts == ["right", "right", "wrong", "wrong"]
 
 
 @pytest.mark.parametrize(
-    ("answer", "given"),
+    ("answer", "text"),
     [
         *((40000.0, "40,000"), (40000.0, "40_000"), (40000.0, "10 * 1,000 * 4")),
         *((16384.0, "16,384"), (16384.0, "4**7"), (16384.0, "16,384.0")),
         *((-0.125, "-1/8"), (-0.125, "-(2**-3)"), (1234567.0, "1,234,567")),
     ],
 )
-def test_thousands_and_powers_are_read(answer: float, given: str) -> None:
-    assert number(answer).judge(given).outcome == "right"
+def test_thousands_and_powers_are_read(answer: float, text: str) -> None:
+    assert number(answer).judge(text).outcome == "right"
 
 
-@pytest.mark.parametrize("given", ["1,00", "1,0000", "0,5", "8,", "1,2,3"])
-def test_a_comma_that_parts_no_thousands_is_no_number(given: str) -> None:
-    assert number().judge(given).outcome == "unclear"
+@pytest.mark.parametrize("answer", ["1,00", "1,0000", "0,5", "8,", "1,2,3"])
+def test_a_comma_that_parts_no_thousands_is_no_number(answer: str) -> None:
+    assert number().judge(answer).outcome == "unclear"
 
 
-@pytest.mark.parametrize(("answer", "given"), [(float("inf"), "inf"), (float("nan"), "nan")])
-def test_infinity_and_nan_are_numbers_too(answer: float, given: str) -> None:
-    assert number(answer).judge(given).outcome == "right"
+@pytest.mark.parametrize(("answer", "text"), [(float("inf"), "inf"), (float("nan"), "nan")])
+def test_infinity_and_nan_are_numbers_too(answer: float, text: str) -> None:
+    assert number(answer).judge(text).outcome == "right"
     assert number(answer).judge("8").outcome == "wrong"
-    assert number(8.0).judge(given).outcome == "wrong"
+    assert number(8.0).judge(text).outcome == "wrong"
 
 
 @pytest.mark.parametrize(
-    "given", ["eight", "8 apples", "0,5", "1/0", "8;8", "[8]", "2 ^ 3", "x", "True"]
+    "answer", ["eight", "8 apples", "0,5", "1/0", "8;8", "[8]", "2 ^ 3", "x", "True"]
 )
-def test_what_is_no_number_is_told_so_and_is_no_wrong_answer(given: str) -> None:
-    verdict = number().judge(given)
+def test_what_is_no_number_is_told_so_and_is_no_wrong_answer(answer: str) -> None:
+    verdict = number().judge(answer)
 
     assert verdict.outcome == "unclear"
-    assert given in verdict.text
+    assert answer in verdict.text
 
 
 def test_a_wrong_number_that_was_foreseen_gets_its_own_explanation() -> None:
@@ -159,7 +159,7 @@ def test_a_wrong_number_that_was_foreseen_gets_its_own_explanation() -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answer",
     [
         "z = 4 * (2 * x + 3) - 1",
         "z=4*(2*x+3)-1",
@@ -173,12 +173,12 @@ def test_a_wrong_number_that_was_foreseen_gets_its_own_explanation() -> None:
         "z = -1 + 2 * (4*x + 6)",
     ],
 )
-def test_code_may_be_written_in_many_ways(given: str) -> None:
-    assert code("z = 4 * (2 * x + 3) - 1").judge(given).outcome == "right"
+def test_code_may_be_written_in_many_ways(answer: str) -> None:
+    assert code("z = 4 * (2 * x + 3) - 1").judge(answer).outcome == "right"
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answer",
     [
         "z = 4 * 2 * x + 3 - 1",
         "z = 4 * (2 * x + 3) + 1",
@@ -190,18 +190,18 @@ def test_code_may_be_written_in_many_ways(given: str) -> None:
         "z = 8 @ x + 11",
     ],
 )
-def test_code_that_means_something_else_is_wrong(given: str) -> None:
-    assert code("z = 4 * (2 * x + 3) - 1").judge(given).outcome == "wrong"
+def test_code_that_means_something_else_is_wrong(answer: str) -> None:
+    assert code("z = 4 * (2 * x + 3) - 1").judge(answer).outcome == "wrong"
 
 
-@pytest.mark.parametrize("given", ["['a', 'b']", '["a","b"]', "[ 'a', 'b' , ]"])
-def test_values_are_compared_as_values(given: str) -> None:
-    assert code("['a', 'b']").judge(given).outcome == "right"
+@pytest.mark.parametrize("answer", ["['a', 'b']", '["a","b"]', "[ 'a', 'b' , ]"])
+def test_values_are_compared_as_values(answer: str) -> None:
+    assert code("['a', 'b']").judge(answer).outcome == "right"
 
 
-@pytest.mark.parametrize("given", ["<AddBackward0>", "< AddBackward0 >", "`<AddBackward0>`"])
-def test_what_is_no_python_is_compared_without_its_blanks(given: str) -> None:
-    assert code("<AddBackward0>").judge(given).outcome == "right"
+@pytest.mark.parametrize("answer", ["<AddBackward0>", "< AddBackward0 >", "`<AddBackward0>`"])
+def test_what_is_no_python_is_compared_without_its_blanks(answer: str) -> None:
+    assert code("<AddBackward0>").judge(answer).outcome == "right"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +262,7 @@ def test_an_answer_in_code_is_never_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "given",
+    "answer",
     [
         "9**9**9",
         "x**9**9",
@@ -275,9 +275,9 @@ def test_an_answer_in_code_is_never_run(tmp_path: Path) -> None:
         "λ = 1",
     ],
 )
-def test_an_odd_answer_in_code_is_only_wrong_or_no_python(given: str) -> None:
-    is_python = given not in ("(" * 150, "\0")
-    assert code("x").judge(given).outcome == ("wrong" if is_python else "unclear")
+def test_an_odd_answer_in_code_is_only_wrong_or_no_python(answer: str) -> None:
+    is_python = answer not in ("(" * 150, "\0")
+    assert code("x").judge(answer).outcome == ("wrong" if is_python else "unclear")
 
 
 def test_a_very_long_answer_is_refused_in_words() -> None:

@@ -16,9 +16,9 @@ def widget(**state: Any) -> dict[str, Any]:
     return {"model_name": "AnyModel", "model_module": "anywidget", "state": state}
 
 
-def notebook(shown: list[str], widgets: dict[str, Any] | None) -> dict[str, Any]:
+def notebook(models: list[str], widgets: dict[str, Any] | None) -> dict[str, Any]:
     """A notebook with one output for each of these ids, and these widgets."""
-    outputs = [{"output_type": "display_data", "data": {VIEW: {"model_id": i}}} for i in shown]
+    outputs = [{"output_type": "display_data", "data": {VIEW: {"model_id": i}}} for i in models]
     outputs.append({"output_type": "stream", "name": "stdout", "text": "words"})
     metadata = {} if widgets is None else {"widgets": {STATE: {"state": widgets}}}
     cells = [{"cell_type": "markdown", "source": ""}, {"cell_type": "code", "outputs": outputs}]

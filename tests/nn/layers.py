@@ -171,15 +171,15 @@ nn.TransformerDecoderLayer(4, 2, 5, norm_first=True, activation='gelu'); x, y
 
 def program(case: str) -> str:
     """Return a program that makes the layer of a case, calls it and prints all that comes of it."""
-    made, inputs = case.split(";")
+    layer, inputs = case.split(";")
     return f"""{GIVEN}
-layer = {made}
+layer = {layer}
 print(layer, list(layer.state_dict()), [n for n, _ in layer.named_parameters()])
 layer.double()
 out = layer({inputs})
 print(layer, layer.state_dict())
 show("out", out)
-print(None if {any(name in made for name in COMPOSED)} else getattr(out, "grad_fn", None))
+print(None if {any(name in layer for name in COMPOSED)} else getattr(out, "grad_fn", None))
 tell_gradients(layer, out)
 show("evaluated", layer.eval()({inputs}))
 """

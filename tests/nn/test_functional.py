@@ -201,15 +201,15 @@ pad(x, ())
 
 def tensors(torch: Any, dtype: str) -> dict[str, Any]:
     random = np.random.default_rng(7)
-    made: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, shape in SHAPES.items():
         kind, size = (shape[0], shape[1:]) if shape and isinstance(shape[0], str) else ("", shape)
         if kind == "t":
-            made[name] = torch.tensor(random.integers(0, 3, size), dtype=torch.int64)
+            arguments[name] = torch.tensor(random.integers(0, 3, size), dtype=torch.int64)
             continue
         values = random.uniform(0.05, 0.95, size) if kind else random.normal(0, 1, size)
-        made[name] = torch.tensor(values, dtype=getattr(torch, dtype), requires_grad=True)
-    return made
+        arguments[name] = torch.tensor(values, dtype=getattr(torch, dtype), requires_grad=True)
+    return arguments
 
 
 def outcome(torch: Any, case: str, dtype: str) -> tuple[list[Any], list[Any]]:
@@ -340,9 +340,9 @@ def test_a_nan_spoils_the_gradients_only_of_weights_that_met_it() -> None:
     (slope,) = autodiff_kit.autograd.grad(out.sum(), kernels)
 
     # 3 x 3 windows; the corner of channel 1 is in the first window only, as its first element
-    met = np.zeros((1, 2, 3, 3), bool)
-    met[0, 1, 0, 0] = True
-    np.testing.assert_array_equal(slope.numpy(), np.where(met, NAN, 9.0))
+    reached = np.zeros((1, 2, 3, 3), bool)
+    reached[0, 1, 0, 0] = True
+    np.testing.assert_array_equal(slope.numpy(), np.where(reached, NAN, 9.0))
 
 
 def test_functions_that_switch_off_return_their_input_itself() -> None:

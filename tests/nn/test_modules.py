@@ -339,11 +339,11 @@ nn.BCEWithLogitsLoss(pos_weight=torch.tensor([1.0, 3.0])); x, x.sigmoid()
 
 @pytest.mark.parametrize("case", LAYERS)
 def test_a_layer_looks_and_computes_as_pytorchs(case: str) -> None:
-    made, inputs = case.split(";")
+    layer, inputs = case.split(";")
     program = f"""{GIVEN}
 image = torch.arange(32.0).reshape(2, 2, 4, 2).sin()
 i = torch.tensor([0, 1, 3, 2])
-layer = {made}
+layer = {layer}
 print(layer, list(layer.state_dict()), [k for k, v in vars(layer).items() if k == 'weight'])
 print(layer.state_dict())
 print(layer({inputs}), layer.eval()({inputs}))
@@ -465,24 +465,24 @@ except KeyError as problem:  # shown as a repr: in one line
 """
     expected = run(torch, program)
 
-    found = run(autodiff_kit, program)
+    outcome = run(autodiff_kit, program)
 
     assert expected.raised is not None, "PyTorch does not fail here"
-    assert found.raised == expected.raised
+    assert outcome.raised == expected.raised
     if "load_state_dict" in line:  # several lines of words
-        assert found.advice.startswith(expected.advice.rstrip())
+        assert outcome.advice.startswith(expected.advice.rstrip())
     if not any(part in line for part in NO_ADVICE):
-        assert found.advice.split("\n")[-1].startswith("-> ")
+        assert outcome.advice.split("\n")[-1].startswith("-> ")
 
 
 @pytest.mark.parity
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("made", ["Linear(3, 2)", "Linear(20, 30)", "Conv2d(2, 3, 3)"])
-def test_layers_begin_with_the_numbers_that_pytorch_draws(made: str, dtype: str) -> None:
+@pytest.mark.parametrize("expression", ["Linear(3, 2)", "Linear(20, 30)", "Conv2d(2, 3, 3)"])
+def test_layers_begin_with_the_numbers_that_pytorch_draws(expression: str, dtype: str) -> None:
     drawn = []
     for package in (torch, autodiff_kit):
         package.manual_seed(0)
-        layer = eval(f"nn.{made}", {"nn": package.nn}).to(getattr(package, dtype))
+        layer = eval(f"nn.{expression}", {"nn": package.nn}).to(getattr(package, dtype))
         drawn.append([p.detach().numpy().tolist() for p in layer.parameters()])
 
     assert drawn[1] == drawn[0]

@@ -214,20 +214,20 @@ sequence, image = torch.ones(2, 4, 7), torch.ones(2, 4, 5, 6)
 """
     expected = run(torch, program)
 
-    found = run(autodiff_kit, program)
+    outcome = run(autodiff_kit, program)
 
     assert expected.raised is not None
-    assert found.raised == expected.raised
-    assert found.advice.startswith("-> ") or expected.raised[0] == "IndexError"
+    assert outcome.raised == expected.raised
+    assert outcome.advice.startswith("-> ") or expected.raised[0] == "IndexError"
 
 
 @pytest.mark.parametrize("layer", ["Conv1d", "Conv2d"])
 def test_a_padding_that_has_no_meaning_is_refused_where_the_layer_is_made(layer: str) -> None:
     program = f"torch.nn.{layer}(1, 1, 3, padding='foo')"
 
-    expected, found = run(torch, program).raised, run(autodiff_kit, program).raised
+    expected, outcome = run(torch, program).raised, run(autodiff_kit, program).raised
 
-    assert expected is not None and found is not None
-    kinds, words = zip(expected, found, strict=True)
+    assert expected is not None and outcome is not None
+    kinds, words = zip(expected, outcome, strict=True)
     assert kinds[0] == kinds[1] == "ValueError"
     assert words[0].partition("{")[0] == words[1].partition("{")[0]  # a set has no order

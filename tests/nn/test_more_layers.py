@@ -14,7 +14,7 @@ def test_a_layer_is_pytorchs(case: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "made",
+    "layer",
     [
         "Conv1d(3, 4, 5)", "ConvTranspose2d(3, 4, 5)", "Embedding(7, 5)", "RNN(3, 4, 2)",
         "LSTM(30, 20, bidirectional=True)", "GRUCell(3, 4)", "MultiheadAttention(8, 2)",
@@ -22,9 +22,9 @@ def test_a_layer_is_pytorchs(case: str) -> None:
         "Transformer(8, 2, 1, 1, 16)", "TransformerEncoder(nn.TransformerEncoderLayer(8, 2), 2)",
     ],
 )  # fmt: skip
-def test_parameters_begin_with_the_numbers_that_pytorch_draws(made: str) -> None:
+def test_parameters_begin_with_the_numbers_that_pytorch_draws(layer: str) -> None:
     program = f"""{GIVEN}
-layer = nn.{made}
+layer = nn.{layer}
 print(layer)
 for name, parameter in layer.named_parameters():
     print(name, parameter.flatten()[:30], parameter.sum() * 0 + len(parameter))

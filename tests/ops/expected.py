@@ -185,11 +185,11 @@ def attended(query: Any, key: Any, value: Any, mask: Any, scale: float) -> Any:
 
 def picked(x: Any, target: Any, weight: Any, ignored: int, reduction: str) -> Any:
     scores, target = np.moveaxis(x, min(1, x.ndim - 1), -1), np.asarray(target)
-    kept = [i for i in np.ndindex(target.shape) if target[i] != ignored]
+    places = [i for i in np.ndindex(target.shape) if target[i] != ignored]
     losses = np.zeros(target.shape)
-    for i in kept:
+    for i in places:
         losses[i] = -scores[i][target[i]] * weight[target[i]]
-    total = sum(weight[target[i]] for i in kept)
+    total = sum(weight[target[i]] for i in places)
     return losses if reduction == "none" else losses.sum() / total
 
 

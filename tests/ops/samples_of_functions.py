@@ -494,12 +494,12 @@ class plainly:
     @staticmethod
     def reduced(x: Any, index: Any, source: Any, dim: int, reduce: str, include_self: bool) -> Any:
         function = {"amax": np.max, "amin": np.min}.get(reduce) or getattr(np, reduce)
-        met: dict[Any, list[float]] = {
+        values: dict[Any, list[float]] = {
             i: [x[i]] if include_self else [] for i in np.ndindex(x.shape)
         }
         for i in np.ndindex(index.shape):
-            met[(*i[:dim], index[i], *i[dim + 1 :])].append(source[i])
-        return np.reshape([function(v or [x[i]]) for i, v in met.items()], x.shape)
+            values[(*i[:dim], index[i], *i[dim + 1 :])].append(source[i])
+        return np.reshape([function(v or [x[i]]) for i, v in values.items()], x.shape)
 
     @staticmethod
     def windows(x: Any, dim: int, size: int, step: int) -> Any:

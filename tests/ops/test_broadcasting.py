@@ -38,11 +38,11 @@ def gradients(op: Op, arrays: list[Any], create_graph: bool) -> tuple[Any, list[
     """Return the output's shape and the gradients of all float inputs."""
     params = {} if op.name in INSTEAD else default(op)[0].params
     inputs = [wrap(np.array(array)[()]) for array in arrays]
-    wanted = [x.requires_grad_() for x in inputs if x.is_floating_point()]
+    wrt = [x.requires_grad_() for x in inputs if x.is_floating_point()]
     out = op.function(*inputs, **params)
     weights = wrap(numbers(*out.shape, seed=7))
-    found = torch.autograd.grad(out, wanted, weights, create_graph=create_graph)
-    return tuple(out.shape), [g.detach().numpy() for g in found]
+    actual = torch.autograd.grad(out, wrt, weights, create_graph=create_graph)
+    return tuple(out.shape), [g.detach().numpy() for g in actual]
 
 
 @pytest.mark.parametrize("op", ELEMENTWISE)
@@ -52,13 +52,13 @@ def test_gradients_of_broadcast_inputs_are_sums_over_the_copies(
     op: Op, broadcast: Any, create_graph: bool
 ) -> None:
     arrays = arrays_of(op, broadcast.input_shapes)
-    shape, found = gradients(op, arrays, create_graph)
+    shape, actual = gradients(op, arrays, create_graph)
     copies = [np.array(np.broadcast_to(array, shape)) for array in arrays]
 
     _, of_copies = gradients(op, copies, create_graph)
 
     own = [np.shape(array) for array in arrays if array.dtype != bool]
-    for g, expanded, own_shape in zip(found, of_copies, own, strict=True):
+    for g, expanded, own_shape in zip(actual, of_copies, own, strict=True):
         assert g.shape == own_shape
         np.testing.assert_allclose(g, sum_to(expanded, shape=own_shape), rtol=1e-12)
 

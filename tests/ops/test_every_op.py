@@ -66,11 +66,11 @@ def apply(op: Op, inputs: Any, sample: Sample) -> Any:
     return out[sample.output] if op.several else out[0] if op.by_products else out
 
 
-def leaves(op: Op, sample: Sample, wanted: list[int] | None = None) -> list[Tensor]:
+def leaves(op: Op, sample: Sample, wrt: list[int] | None = None) -> list[Tensor]:
     """Return tensors for the inputs; those wanted, by default all with a rule, require grad."""
-    wanted = differentiable(op) if wanted is None else wanted
+    wrt = differentiable(op) if wrt is None else wrt
     tensors = [wrap(np.array(x)[()]) for x in sample.inputs]
-    for i in wanted:
+    for i in wrt:
         tensors[i].requires_grad_()
     return tensors
 
@@ -84,8 +84,8 @@ def cotangent(out: Tensor, seed: int = 5) -> Tensor:
 def gradients(op: Op, sample: Sample, create_graph: bool = False) -> tuple[Tensor, ...]:
     inputs = leaves(op, sample)
     out = apply(op, inputs, sample)
-    wanted = [inputs[i] for i in differentiable(op)]
-    return torch.autograd.grad(out, wanted, cotangent(out), create_graph=create_graph)
+    wrt = [inputs[i] for i in differentiable(op)]
+    return torch.autograd.grad(out, wrt, cotangent(out), create_graph=create_graph)
 
 
 # -- forward ---------------------------------------------------------------------------------------
@@ -119,9 +119,9 @@ def test_rules_agree_with_finite_differences(op: Op, sample: Sample) -> None:
     def weighted(*arrays: Any) -> float:
         return float(np.sum(apply(op, arrays, sample) * weights))
 
-    found = gradients(op, sample)
+    actual = gradients(op, sample)
 
-    for wrt, g in zip(differentiable(op), found, strict=True):
+    for wrt, g in zip(differentiable(op), actual, strict=True):
         correct = numerical(weighted, sample.inputs, wrt)
         np.testing.assert_allclose(g.numpy(), correct, rtol=1e-7, atol=1e-8)
 
@@ -129,16 +129,16 @@ def test_rules_agree_with_finite_differences(op: Op, sample: Sample) -> None:
 @for_each(("op", "sample"), TWICE)
 def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
     """Gradients of gradients, by finite differences of the first ones."""
-    wanted = differentiable(op)
+    wrt = differentiable(op)
     inputs = leaves(op, sample)
     out = apply(op, inputs, sample)
     v = cotangent(out).requires_grad_()
-    firsts = torch.autograd.grad(out, [inputs[i] for i in wanted], v, create_graph=True)
+    firsts = torch.autograd.grad(out, [inputs[i] for i in wrt], v, create_graph=True)
     total = sum((first * cotangent(first, 6)).sum() for first in firsts)
     if not isinstance(total, Tensor) or not total.requires_grad:
         return  # the gradient is a constant, as that of floor
 
-    by = [inputs[i] for i in wanted] + [v]
+    by = [inputs[i] for i in wrt] + [v]
     seconds = torch.autograd.grad(total, by, materialize_grads=True)
     weights_of_firsts = [cotangent(first, 6).numpy() for first in firsts]
 
@@ -146,12 +146,12 @@ def test_rules_can_be_differentiated_themselves(op: Op, sample: Sample) -> None:
         *values, weights = arrays
         again = leaves(op, Sample(tuple(values), sample.params))
         result = apply(op, again, sample)
-        g = torch.autograd.grad(result, [again[i] for i in wanted], wrap(weights))
+        g = torch.autograd.grad(result, [again[i] for i in wrt], wrap(weights))
         pairs = zip(g, weights_of_firsts, strict=True)
         return sum(float(np.sum(first.numpy() * weight)) for first, weight in pairs)
 
     point = [*sample.inputs, v.detach().numpy()]
-    for index, second in zip([*wanted, len(point) - 1], seconds, strict=True):
+    for index, second in zip([*wrt, len(point) - 1], seconds, strict=True):
         if IN_THE_GATE or second.numel() <= 2 * len(DIRECTIONS):
             correct = numerical(of_firsts, point, index)
             np.testing.assert_allclose(second.numpy(), correct, rtol=1e-6, atol=1e-7)
@@ -180,9 +180,9 @@ def test_gradients_have_the_shape_and_dtype_of_their_input(op: Op, sample: Sampl
             x.astype(dtype) if np.asarray(x).dtype == np.float64 else x for x in sample.inputs
         )
         for create_graph in (False, True):
-            found = gradients(op, Sample(low, sample.params), create_graph)
+            actual = gradients(op, Sample(low, sample.params), create_graph)
 
-            for wrt, g in zip(differentiable(op), found, strict=True):
+            for wrt, g in zip(differentiable(op), actual, strict=True):
                 assert g.shape == np.shape(low[wrt])
                 assert g._array.dtype == dtype
 
@@ -201,16 +201,16 @@ def test_backward_leaves_inputs_and_output_alone(op: Op, sample: Sample) -> None
 
 @for_each(("op", "sample"), DIFFERENTIABLE)
 def test_backward_gives_the_same_whether_somebody_watches_or_not(op: Op, sample: Sample) -> None:
-    found: list[list[Any]] = []
+    actual: list[list[Any]] = []
     for observer in (None, Observer()):  # two forms of the engine
         inputs = leaves(op, sample)
         out = apply(op, inputs, sample)
         with installed(observer):
             out.backward(cotangent(out))
-        found.append([t.grad._array for t in inputs if t.grad is not None])
+        actual.append([t.grad._array for t in inputs if t.grad is not None])
 
-    assert len(found[0]) == len(found[1])
-    for plain, watched in zip(*found, strict=True):
+    assert len(actual[0]) == len(actual[1])
+    for plain, watched in zip(*actual, strict=True):
         np.testing.assert_array_equal(plain, watched)
 
 
@@ -220,8 +220,8 @@ def node_of(out: Any) -> Any:
     if node is None:
         return None
     edges = [edge and id(edge.variable) for edge in (node.edge0, node.edge1, *node.more)]
-    op, wanted = node.op, [name for name, edge in node.edges() if edge is not None]
-    reads = {name for wrt in wanted if wrt in op.rules for name in op.rules[wrt].reads}
+    op, arguments = node.op, [name for name, edge in node.edges() if edge is not None]
+    reads = {name for wrt in arguments if wrt in op.rules for name in op.rules[wrt].reads}
     slots = zip(("out", *op.inputs[:2]), (node.out, node.x, node.y), strict=False)
     saved = {name: repr(v) for name, v in (*slots, *zip(op.rest, node.rest, strict=False))}
     return type(node), op, node.shape, edges, {n: v for n, v in saved.items() if n in reads}
@@ -231,8 +231,8 @@ def node_of(out: Any) -> Any:
 @for_each(("op", "sample"), [param for param in SAMPLES if not param.values[0].several])
 def test_the_function_of_an_op_does_what_the_plain_text_does(op: Op, sample: Sample) -> None:
     floats = [i for i, x in enumerate(sample.inputs) if np.asarray(x).dtype.kind == "f"]
-    for wanted in [differentiable(op), *([i] for i in floats), floats, []]:
-        inputs = tuple(leaves(op, sample, wanted))
+    for wrt in [differentiable(op), *([i] for i in floats), floats, []]:
+        inputs = tuple(leaves(op, sample, wrt))
 
         fast, plain = op.function(*inputs, **sample.params), applied(op, inputs, sample.params)
 
@@ -261,20 +261,20 @@ def subsets(indices: list[int]) -> list[list[int]]:
     ]
 
 
-def tensors_read(op: Op, wanted: list[int]) -> set[str]:
-    names = op.rules if op.is_variadic else [op.inputs[i] for i in wanted]
+def tensors_read(op: Op, arguments: list[int]) -> set[str]:
+    names = op.rules if op.is_variadic else [op.inputs[i] for i in arguments]
     read = {name for wrt in names for name in op.rules[wrt].reads}
     return read & {"out", *op.inputs, *op.by_products}
 
 
 @for_each(("op", "sample"), DIFFERENTIABLE)
 def test_a_node_saves_what_the_wanted_rules_read_and_no_more(op: Op, sample: Sample) -> None:
-    for wanted in subsets(differentiable(op)):
-        out = apply(op, leaves(op, sample, wanted), sample)
+    for wrt in subsets(differentiable(op)):
+        out = apply(op, leaves(op, sample, wrt), sample)
 
         node = out.grad_fn
         assert isinstance(node, Node)
-        assert set(node.saved()) == tensors_read(op, wanted)
+        assert set(node.saved()) == tensors_read(op, wrt)
 
 
 @for_each(("op", "sample"), DIFFERENTIABLE)

@@ -98,5 +98,7 @@ def test_random_numbers_are_drawn_in_the_order_of_memory(expression: str) -> Non
 
 
 def test_tensors_without_elements_have_pytorchs_strides() -> None:
-    for made in ("zeros(0)", "ones(2, 0)", "zeros(0, 3)", "zeros(2, 0, 3) * 2"):
-        assert eval(made, vars(autodiff_kit)).stride() == eval(made, vars(torch)).stride()
+    for expression in ("zeros(0)", "ones(2, 0)", "zeros(0, 3)", "zeros(2, 0, 3) * 2"):
+        assert (
+            eval(expression, vars(autodiff_kit)).stride() == eval(expression, vars(torch)).stride()
+        )

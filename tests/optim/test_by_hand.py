@@ -123,9 +123,11 @@ def test_importing_the_kit_loads_neither_modules_nor_optimizers() -> None:
         ]
     )
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert done.stdout.strip() == "[]"
+    assert process.stdout.strip() == "[]"
 
 
 def test_whoever_watches_sees_parameters_made_and_changed_but_no_first_values() -> None:
@@ -133,13 +135,13 @@ def test_whoever_watches_sees_parameters_made_and_changed_but_no_first_values() 
 
     class Watcher(Observer):
         def __init__(self) -> None:
-            self.seen: list[Any] = []
+            self.events: list[Any] = []
 
         def created(self, tensor: Any) -> None:
-            self.seen.append(("created", type(tensor).__name__))
+            self.events.append(("created", type(tensor).__name__))
 
         def modified(self, tensor: Any, how: str) -> None:
-            self.seen.append((how, type(tensor).__name__))
+            self.events.append((how, type(tensor).__name__))
 
     watcher = Watcher()
     with installed(watcher):
@@ -148,5 +150,5 @@ def test_whoever_watches_sees_parameters_made_and_changed_but_no_first_values() 
         w.grad = torch.ones(1)
         optim.SGD([w, *layer.parameters()], lr=0.1).step()
 
-    made = [("created", "Tensor"), ("created", "Parameter"), ("created", "Tensor")]
-    assert watcher.seen == [*made, ("SGD.step", "Parameter")]
+    creations = [("created", "Tensor"), ("created", "Parameter"), ("created", "Tensor")]
+    assert watcher.events == [*creations, ("SGD.step", "Parameter")]

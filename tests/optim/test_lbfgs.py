@@ -67,17 +67,17 @@ print(model.weight)
     ],
 )
 def test_lbfgs_refuses_in_pytorchs_words_and_says_what_to_do(line: str) -> None:
-    given = """
+    setup = """
 x = torch.ones(1, requires_grad=True)
 def closure():
     loss = (x ** 2).sum()
     loss.backward()
     return loss
 """
-    expected = run(require_torch(), given + line)
+    expected = run(require_torch(), setup + line)
 
-    found = run(autodiff_kit, given + line)
+    outcome = run(autodiff_kit, setup + line)
 
     assert expected.raised is not None
-    assert found.raised == expected.raised
-    assert found.advice.startswith("-> ")
+    assert outcome.raised == expected.raised
+    assert outcome.advice.startswith("-> ")

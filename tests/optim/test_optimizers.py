@@ -334,19 +334,19 @@ step_lr(opt, 2, last_epoch=3)
 def test_the_kit_fails_as_pytorch_does_and_says_what_to_do(line: str) -> None:
     expected = run(torch, GIVEN + line)
 
-    found = run(autodiff_kit, GIVEN + line)
+    outcome = run(autodiff_kit, GIVEN + line)
 
     assert expected.raised is not None, "PyTorch does not fail here"
-    assert found.raised is not None
-    assert found.raised[0] == expected.raised[0]
+    assert outcome.raised is not None
+    assert outcome.raised[0] == expected.raised[0]
     if "__init__()" in expected.raised[1]:  # Python's own words
-        assert found.raised == expected.raised
+        assert outcome.raised == expected.raised
         return
     if "KeyError" in expected.raised:  # shown as a repr: in one line
-        assert found.raised[1][:60] == expected.raised[1][:60]
+        assert outcome.raised[1][:60] == expected.raised[1][:60]
         return
-    assert found.raised == expected.raised
-    assert found.advice.split("\n")[-1].startswith("-> ")
+    assert outcome.raised == expected.raised
+    assert outcome.advice.split("\n")[-1].startswith("-> ")
 
 
 AVERAGES = """

@@ -42,10 +42,10 @@ S.ChainedScheduler([S.ConstantLR(opt, 0.1, 5), S.ExponentialLR(opt, 0.9)])
 """.strip().split("\n")
 
 
-@pytest.mark.parametrize("made", SCHEDULERS)
-def test_a_scheduler_gives_the_rates_of_pytorch(made: str) -> None:
+@pytest.mark.parametrize("expression", SCHEDULERS)
+def test_a_scheduler_gives_the_rates_of_pytorch(expression: str) -> None:
     program = f"""{GIVEN}
-scheduler = {made}
+scheduler = {expression}
 for epoch in range(17):
     print(epoch, scheduler.get_last_lr(), [group["lr"] for group in opt.param_groups])
     print([group["momentum"] for group in opt.param_groups])
@@ -56,7 +56,7 @@ print(getattr(scheduler, "base_lrs", None), state.get("last_epoch"))
 print(state["_last_lr"])
 opt2 = torch.optim.SGD([{{"params": [a]}}, {{"params": [b], "lr": 0.3}}], lr=0.1, momentum=0.7)
 opt, before = opt2, scheduler
-again = {made}
+again = {expression}
 again.load_state_dict(before.state_dict())
 print(getattr(again, "last_epoch", None), again.get_last_lr())
 """
@@ -66,10 +66,10 @@ print(getattr(again, "last_epoch", None), again.get_last_lr())
 WITH_EPOCHS = [s for s in SCHEDULERS if "Chained" not in s and "Sequential" not in s]
 
 
-@pytest.mark.parametrize("made", WITH_EPOCHS)
-def test_a_scheduler_goes_to_an_epoch_as_in_pytorch(made: str) -> None:
+@pytest.mark.parametrize("expression", WITH_EPOCHS)
+def test_a_scheduler_goes_to_an_epoch_as_in_pytorch(expression: str) -> None:
     program = f"""{GIVEN}
-scheduler = {made}
+scheduler = {expression}
 for epoch in (3, 4, 9, 0, 2):
     opt.step()
     scheduler.step(epoch)
@@ -158,11 +158,11 @@ def test_a_scheduler_before_the_optimizer_warns_as_in_pytorch() -> None:
 def test_the_kit_refuses_in_pytorchs_words_and_says_what_to_do(line: str) -> None:
     expected = run(require_torch(), f"{GIVEN}\n{line}")
 
-    found = run(autodiff_kit, f"{GIVEN}\n{line}")
+    outcome = run(autodiff_kit, f"{GIVEN}\n{line}")
 
     assert expected.raised is not None
-    assert found.raised == expected.raised
-    assert found.advice.startswith("-> ")
+    assert outcome.raised == expected.raised
+    assert outcome.advice.startswith("-> ")
 
 
 def test_the_lines_about_devices_work_on_a_cpu() -> None:

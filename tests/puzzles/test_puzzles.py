@@ -224,8 +224,8 @@ def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def right_answer(card: Any, number: int) -> list[list[Any]]:
     """Return the solution as the browser would send it."""
-    shown = {line: name for name, line in card._ids[number].items()}
-    return [[p.section, shown[p.line], p.level] for p in card.puzzles[number].places]
+    ids = {line: name for name, line in card._ids[number].items()}
+    return [[p.section, ids[p.line], p.level] for p in card.puzzles[number].places]
 
 
 def test_what_the_browser_gets_says_nothing_of_the_order_nor_which_lines_are_wrong() -> None:

@@ -58,12 +58,12 @@ def where(rec: Recording, node: dict[str, Any]) -> str:
 
 def path(rec: Recording, node: dict[str, Any]) -> list[str]:
     """Return the scopes around a node, outermost first: ``["for i in r", "0"]``."""
-    found: list[str] = []
+    names: list[str] = []
     scope = rec.scopes[node["scope"]]
     while scope["parent"] is not None:
-        found.insert(0, str(scope["index"]) if scope["kind"] == "iteration" else scope["name"])
+        names.insert(0, str(scope["index"]) if scope["kind"] == "iteration" else scope["name"])
         scope = rec.scopes[scope["parent"]]
-    return found
+    return names
 
 
 def paths(rec: Recording) -> list[str]:

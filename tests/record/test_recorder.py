@@ -150,8 +150,10 @@ def test_an_op_with_any_number_of_inputs_counts_them() -> None:
 
     stack = next(node for node in ops(rec) if node["op"] == "stack")
     assert [i["arg"] for i in stack["inputs"]] == ["tensors[0]", "tensors[1]"]
-    sent = [(e["arg"], e["to"]) for e in events(rec, "contribution") if e["node"] == stack["id"]]
-    assert sent == [("tensors[0]", 0), ("tensors[1]", 1)]
+    contributions = [
+        (e["arg"], e["to"]) for e in events(rec, "contribution") if e["node"] == stack["id"]
+    ]
+    assert contributions == [("tensors[0]", 0), ("tensors[1]", 1)]
 
 
 def test_an_op_with_more_inputs_in_each_round_counts_them_anew() -> None:
@@ -285,9 +287,9 @@ def test_the_backward_pass_is_told_contribution_by_contribution() -> None:
     rec = run(X, "y = x * x\ny.backward()")
 
     # y = x * x at 3: each argument sends 3, together 6.
-    told = [{k: data(v) if isinstance(v, dict) else v for k, v in e.items()} for e in rec.events]
-    assert told[2:] == [
-        {"kind": "backward", "roots": [1], "seed": told[2]["seed"], "where": [0, 2, 0, 2, 12],
+    events = [{k: data(v) if isinstance(v, dict) else v for k, v in e.items()} for e in rec.events]
+    assert events[2:] == [
+        {"kind": "backward", "roots": [1], "seed": events[2]["seed"], "where": [0, 2, 0, 2, 12],
          "scope": 1},
         {"kind": "visit", "node": 1, "g": [1.0]},
         {"kind": "contribution", "node": 1, "arg": "x", "to": 0, "before": None, "after": [3.0],
@@ -299,7 +301,7 @@ def test_the_backward_pass_is_told_contribution_by_contribution() -> None:
         {"kind": "accumulate", "node": 0, "g": [6.0], "before": None, "grad": [6.0]},
         {"kind": "finish"},
     ]  # fmt: skip
-    assert told[2]["seed"] == [{"shape": [], "dtype": "float32", "data": [1.0]}]
+    assert events[2]["seed"] == [{"shape": [], "dtype": "float32", "data": [1.0]}]
 
 
 def test_a_tensor_used_twice_gets_two_contributions() -> None:
@@ -316,9 +318,9 @@ def test_broadcasting_is_undone_with_the_shapes_before_and_after() -> None:
         "w = torch.ones(3, requires_grad=True)", "y = (torch.ones(2, 3) * w).sum()\ny.backward()"
     )
 
-    sent = events(rec, "contribution")[-1]
-    assert (sent["before"]["shape"], sent["after"]["shape"]) == ([2, 3], [3])
-    assert (data(sent["before"]), data(sent["after"])) == ([1.0] * 6, [2.0] * 3)
+    contributions = events(rec, "contribution")[-1]
+    assert (contributions["before"]["shape"], contributions["after"]["shape"]) == ([2, 3], [3])
+    assert (data(contributions["before"]), data(contributions["after"])) == ([1.0] * 6, [2.0] * 3)
 
 
 def test_a_second_pass_adds_to_what_grad_holds() -> None:
@@ -496,13 +498,13 @@ def test_the_observer_is_put_back_when_the_block_raises() -> None:
 
 def test_a_recorder_can_be_used_again() -> None:
     recorder = record()
-    found = []
+    recordings = []
     for _ in range(2):
         with recorder as rec:
             torch.tensor(1.0) * 2
-        found.append(rec)
+        recordings.append(rec)
 
-    assert found[0].to_dict() == found[1].to_dict()
+    assert recordings[0].to_dict() == recordings[1].to_dict()
 
 
 def test_another_thread_computes_unheard() -> None:
@@ -528,19 +530,19 @@ def test_another_thread_computes_unheard() -> None:
 
 
 def test_a_thread_can_record_itself() -> None:
-    found: list[Recording] = []
+    recordings: list[Recording] = []
 
     def work() -> None:
         with record() as rec:
             x = torch.ones(2)
             x * 3
-        found.append(rec)
+        recordings.append(rec)
 
     thread = threading.Thread(target=work)
     thread.start()
     thread.join()
 
-    assert texts(found[0]) == ["x * 3"]
+    assert texts(recordings[0]) == ["x * 3"]
     assert local.mode.observer is None
 
 
@@ -721,9 +723,9 @@ def test_a_recording_keeps_no_tensor_alive_while_it_runs() -> None:
         x = torch.ones(2, requires_grad=True)
         for _ in range(2):
             y = x * 2
-            gone = weakref.ref(y)
+            reference = weakref.ref(y)
             del y
-            assert gone() is None
+            assert reference() is None
         torch.ones(3) * 2  # comes back to this frame
 
 
@@ -737,9 +739,9 @@ def test_locals_that_the_learner_holds_are_left_to_them() -> None:
         return mine
 
     with record():
-        found = learner()
+        result = learner()
 
-    assert found["i"] == 1
+    assert result["i"] == 1
 
 
 def test_a_new_tensor_at_the_address_of_a_dead_one_is_another_tensor() -> None:
@@ -800,5 +802,5 @@ def test_a_tensor_made_inside_of_a_call_is_an_input_of_what_reads_it_alone() -> 
         "loss = F.cross_entropy(w, torch.tensor([0, 2]))"
     )
 
-    made = next(n["id"] for n in rec.nodes if n["text"] == "torch.tensor([0, 2])")
-    assert {"arg": "target", "node": made} in rec.nodes[-1]["inputs"]
+    number = next(n["id"] for n in rec.nodes if n["text"] == "torch.tensor([0, 2])")
+    assert {"arg": "target", "node": number} in rec.nodes[-1]["inputs"]

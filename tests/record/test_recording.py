@@ -296,7 +296,7 @@ def test_an_error_event_without_an_error_is_refused(whole: dict[str, Any]) -> No
 def test_a_wrong_value_anywhere_is_refused_or_can_be_shown(
     wrong: Any, whole: dict[str, Any]
 ) -> None:
-    shown = 0
+    count = 0
     for entry in list(entries(whole))[::5]:
         for key in entry:
             before, entry[key] = entry[key], wrong
@@ -304,12 +304,12 @@ def test_a_wrong_value_anywhere_is_refused_or_can_be_shown(
                 picture = build(Recording.from_dict(whole))
                 picture.payload()
                 to_text(picture, -1)
-                shown += 1
+                count += 1
             except RecordingError:
                 pass
             entry[key] = before
 
-    assert shown < 60  # such as a name that is None, or a missing formula
+    assert count < 60  # such as a name that is None, or a missing formula
 
 
 # -- why a recording is not complete -------------------------------------------------------------
@@ -344,8 +344,8 @@ def test_the_note_is_in_the_widget_the_page_and_the_still(cut: Recording, tmp_pa
     words = [(tmp_path / "run.html").read_text("utf-8"), str(cut._repr_svg_())]
     words += [data for kind, data in bundle[0].items() if kind in ("text/html", "image/svg+xml")]
     for text in words:
-        seen = re.sub(r"</text><text class=\"adk-caption-line\"[^>]*>", " ", text)
-        assert cut.note in seen.split("<svg")[0] + seen.split("<style>")[-1]
+        plain = re.sub(r"</text><text class=\"adk-caption-line\"[^>]*>", " ", text)
+        assert cut.note in plain.split("<svg")[0] + plain.split("<style>")[-1]
 
 
 def test_a_recording_without_any_event_still_says_why() -> None:

@@ -181,23 +181,23 @@ for i in zip(
 
 def noted(rec: Recording) -> list[tuple[list[int], list[int]]]:
     """Return, for each op, the rounds that the program gave and those of the recording."""
-    found = []
+    rounds = []
     for node in rec.nodes:
         if node["kind"] != "op":
             continue
-        number, given = int(node["inputs"][1]["value"]), []
+        number, path = int(node["inputs"][1]["value"]), []
         while number > 1:
             number, r = divmod(number, 100)
-            given.insert(0, r)
+            path.insert(0, r)
         scope, recorded = rec.scopes[rec.scopes[node["scope"]]["parent"]], []
         while scope["kind"] in ("iteration", "loop"):
             if scope["kind"] == "iteration":
                 recorded.insert(0, scope["index"] + 1)
             scope = rec.scopes[scope["parent"]]
-        if 0 in given:
-            recorded[given.index(0)] = 0
-        found.append((given, recorded))
-    return found
+        if 0 in path:
+            recorded[path.index(0)] = 0
+        rounds.append((path, recorded))
+    return rounds
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -206,7 +206,7 @@ def test_iterations_are_those_that_the_program_counts(name: str) -> None:
 
     rounds = noted(rec)
     assert rounds
-    assert [recorded for _, recorded in rounds] == [given for given, _ in rounds]
+    assert [recorded for _, recorded in rounds] == [counted for counted, _ in rounds]
 
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="rounds are counted without a tracer")
@@ -224,11 +224,11 @@ def test_a_debugger_keeps_its_trace_function() -> None:
         rec = run(
             "import autodiff_kit as torch\nx = torch.ones(1)", "for i in range(2):\n    y = x * i"
         )
-        kept = sys.gettrace()
+        trace = sys.gettrace()
     finally:
         sys.settrace(None)
 
-    assert kept is tracer
+    assert trace is tracer
     assert events.count("line") >= 5
     assert "iteration" not in [scope["kind"] for scope in rec.scopes]  # and nothing is guessed
 

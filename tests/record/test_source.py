@@ -108,15 +108,15 @@ def test_a_function_of_a_file_lights_up_there(tmp_path: Path) -> None:
 
 def test_an_edited_file_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "edited.py"
-    found = []
+    sources = []
     for number in ("2", "3 + 3"):
         file.write_text(f"y = x * ({number})\n")
         space = {"x": torch.tensor(1.0)}
         with record() as rec:
             exec(compile(file.read_text(), str(file), "exec"), space)
-        found.append(texts(rec))
+        sources.append(texts(rec))
 
-    assert found == [["x * (2)"], ["x * (3 + 3)"]]
+    assert sources == [["x * (2)"], ["x * (3 + 3)"]]
 
 
 def test_a_branch_lights_up_its_condition() -> None:
@@ -150,7 +150,7 @@ def test_without_columns_the_whole_line_is_lit() -> None:
         "print([where(rec, op) for op in ops(rec)], [op['name'] for op in ops(rec)])\n"
     )
 
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-X", "no_debug_ranges", "-c", code],
         cwd=ROOT,
         capture_output=True,
@@ -158,7 +158,7 @@ def test_without_columns_the_whole_line_is_lit() -> None:
         check=True,
     )
 
-    assert done.stdout == "['y = 2 * x + 3', 'y = 2 * x + 3'] [None, 'y']\n"
+    assert process.stdout == "['y = 2 * x + 3', 'y = 2 * x + 3'] [None, 'y']\n"
 
 
 def test_code_without_a_source_is_recorded_without_a_place() -> None:

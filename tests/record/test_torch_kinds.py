@@ -183,10 +183,10 @@ def test_of_a_transform_only_the_learners_operations_and_the_results_are_told(
     rec, _ = recorded(f"x, e = torch.tensor([1., 2.]), torch.ones(2)\n{call}\nout = y * 1")
 
     inner = [node for node in rec.nodes if "transform" in node]
-    told = {node["op"]: node["value"]["data"] for node in inner}
-    assert len(inner) == len(told) + 1  # two products
+    values_by_op = {node["op"]: node["value"]["data"] for node in inner}
+    assert len(inner) == len(values_by_op) + 1  # two products
     assert data_of(rec, "mul")[:2] == [[1, 4], [3, 12]]
-    assert told.keys() <= {"mul", "sum_all"} and told.get("sum_all", [15]) == [15]
+    assert values_by_op.keys() <= {"mul", "sum_all"} and values_by_op.get("sum_all", [15]) == [15]
     assert {name: n["value"]["data"] for n in rec.nodes if (name := n["name"]) in values} == values
     steps = [frame["caption"] for frame in build(rec).frames]
     assert not any(" is 3." in step and "Here" in step for step in steps)
@@ -252,6 +252,6 @@ with ak.record(torch):
 def test_a_refusal_in_the_middle_of_backward_is_that_of_pytorch_alone(change: str) -> None:
     # PyTorch makes a new node of a view then, holding a lock: to ask it for that waits for ever.
     code = [sys.executable, "-c", REFUSED.format(change=change)]
-    done = subprocess.run(code, capture_output=True, text=True, check=True, timeout=120)
+    process = subprocess.run(code, capture_output=True, text=True, check=True, timeout=120)
 
-    assert "has been modified by an inplace operation" in done.stdout
+    assert "has been modified by an inplace operation" in process.stdout

@@ -80,11 +80,11 @@ def test_a_write_into_a_view_saves_what_its_rule_reads(change: str, saved: str) 
     start = "w = torch.ones(2, requires_grad=True)\nx = torch.ones(3, requires_grad=True) * 1\n"
     rec = recorded(start + f"y = x[1:]\n{change}\nx.sum().backward()")
 
-    told = [f["caption"] for f in build(rec).frames]
-    (caption,) = (c for c in told if c.startswith("x2, changed by"))
+    texts = [f["caption"] for f in build(rec).frames]
+    (caption,) = (c for c in texts if c.startswith("x2, changed by"))
     assert (f"saves {saved}" in caption) if saved else "saves nothing" in caption
     assert any(
-        c.endswith("Write into a view no longer keeps " + saved.split(" (")[0] + ".") for c in told
+        c.endswith("Write into a view no longer keeps " + saved.split(" (")[0] + ".") for c in texts
     ) == (saved.count("rule") == 1)
 
 

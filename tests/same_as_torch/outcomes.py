@@ -70,10 +70,10 @@ def run(torch: Any, program: str) -> Run:
 
 def run_both(torch: Any, program: str) -> Run:
     """Run a program with PyTorch and with the kit; all that comes out of it is equal."""
-    expected, found = run(torch, program), run(autodiff_kit, program)
-    assert found.raised == expected.raised
-    assert found.printed == expected.printed
-    assert found.warned == expected.warned
+    expected, own = run(torch, program), run(autodiff_kit, program)
+    assert own.raised == expected.raised
+    assert own.printed == expected.printed
+    assert own.warned == expected.warned
     return expected
 
 
@@ -88,15 +88,15 @@ def run_as_pytorch(program: str) -> Run:
             "answers.txt lacks this answer of PyTorch's: ADK_WRITE_ANSWERS=1 pytest THIS_FILE"
         )
         return expected
-    found = run(autodiff_kit, program)
-    assert _digests()[_digest(program)] == _digest(_answer(found)), (
-        f"PyTorch answers something else; with PyTorch, this test shows what.\n{_answer(found)}"
+    own = run(autodiff_kit, program)
+    assert _digests()[_digest(program)] == _digest(_answer(own)), (
+        f"PyTorch answers something else; with PyTorch, this test shows what.\n{_answer(own)}"
     )
-    return found
+    return own
 
 
-def _answer(found: Run) -> str:
-    return f"{found.raised}\n{found.warned}\n{found.printed}"
+def _answer(own: Run) -> str:
+    return f"{own.raised}\n{own.warned}\n{own.printed}"
 
 
 def _digest(text: str) -> str:

@@ -399,7 +399,7 @@ WITH_ARRAYS = _WITH_ARRAYS.split()
 
 @pytest.mark.parametrize("call", WITH_ARRAYS)
 def test_numpy_and_tensors_compute_together(call: str) -> None:
-    given = """
+    setup = """
 import warnings
 import operator
 from array import array
@@ -410,13 +410,13 @@ class Row:
 warnings.simplefilter("ignore", DeprecationWarning)  # NumPy's, of how PyTorch declares a method
 a, b = np.ones((2, 3)) * 2, np.ones(3)
 """
-    assert run_as_pytorch(f"{GIVEN}{given}print({call})").raised is None
+    assert run_as_pytorch(f"{GIVEN}{setup}print({call})").raised is None
 
 
 @pytest.mark.parametrize("call", ["a - x", "a * w", "a @ x", "w + a", "np.exp(w)"])
 def test_what_numpy_cannot_do_with_tensors_is_refused(call: str) -> None:
-    given = "a = np.ones((2, 3))\nw = torch.ones(2, 3, requires_grad=True)\n"
-    assert run_as_pytorch(f"{GIVEN}{given}print({call})").raised is not None
+    setup = "a = np.ones((2, 3))\nw = torch.ones(2, 3, requires_grad=True)\n"
+    assert run_as_pytorch(f"{GIVEN}{setup}print({call})").raised is not None
 
 
 @pytest.fixture(scope="module")

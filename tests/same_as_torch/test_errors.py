@@ -35,9 +35,9 @@ def test_pytorch_fails_so(program: str, torch: Any) -> None:
 
 @for_each("program", PROGRAMS)
 def test_the_kit_fails_as_pytorch_does_and_says_what_to_do(program: str) -> None:
-    found = run(autodiff_kit, GIVEN + program)
+    outcome = run(autodiff_kit, GIVEN + program)
 
-    assert found.raised is not None
-    assert list(found.raised) == ANSWERS[program]
-    assert found.advice.startswith("-> ")
-    assert found.advice.endswith((".", ")"))
+    assert outcome.raised is not None
+    assert list(outcome.raised) == ANSWERS[program]
+    assert outcome.advice.startswith("-> ")
+    assert outcome.advice.endswith((".", ")"))

@@ -202,41 +202,41 @@ def evaluate(package: Any, expression: str, array: Any, dtype: str) -> dict[str,
         return {"error": (type(error).__name__, str(error).split("\n")[0])}
     if not isinstance(y, package.Tensor):
         return {"value": repr(y)}
-    found = {"values": values(y), "dtype": str(y.dtype), "shape": tuple(y.shape)}
-    found |= {"graph": tree(y.grad_fn), "is_leaf": y.is_leaf}
+    facts = {"values": values(y), "dtype": str(y.dtype), "shape": tuple(y.shape)}
+    facts |= {"graph": tree(y.grad_fn), "is_leaf": y.is_leaf}
     if not y.requires_grad:
-        return found
+        return facts
     weights = package.arange(1.0, y.numel() + 1, dtype=y.dtype).reshape(y.shape) / 3
     try:
         x.grad = None
         eval(expression, {"torch": package, "x": x}).backward(weights)
         (g,) = package.autograd.grad(y, x, weights, create_graph=True, materialize_grads=True)
     except Exception as error:
-        return found | {"error": (type(error).__name__, str(error).split("\n")[0])}
+        return facts | {"error": (type(error).__name__, str(error).split("\n")[0])}
     if x.grad is not None:
-        found |= {"grad": values(x.grad), "grad dtype": str(x.grad.dtype)}
-    found |= {"gradient": values(g), "gradient dtype": str(g.dtype)}
+        facts |= {"grad": values(x.grad), "grad dtype": str(x.grad.dtype)}
+    facts |= {"gradient": values(g), "gradient dtype": str(g.dtype)}
     # A gradient that is constant has no second one in one package and zeros in the other.
-    found["second gradient"] = np.zeros(array.shape)
+    facts["second gradient"] = np.zeros(array.shape)
     if g.requires_grad:
         weights = package.arange(1.0, g.numel() + 1, dtype=g.dtype).reshape(g.shape) / 7 + 1
         (h,) = package.autograd.grad(g, x, weights, materialize_grads=True)
-        found["second gradient"] = values(h)
-    return found
+        facts["second gradient"] = values(h)
+    return facts
 
 
-def differences(expected: dict[str, Any], found: dict[str, Any], precise: bool) -> list[str]:
+def differences(expected: dict[str, Any], actual: dict[str, Any], precise: bool) -> list[str]:
     tolerance = {"rtol": 1e-12, "atol": 1e-14} if precise else {"rtol": 1e-5, "atol": 1e-6}
-    said = []
-    for key in sorted(expected.keys() | found.keys()):
-        a, b = expected.get(key), found.get(key)
+    lines = []
+    for key in sorted(expected.keys() | actual.keys()):
+        a, b = expected.get(key), actual.get(key)
         if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
             same = a.shape == b.shape and np.allclose(a, b, equal_nan=True, **tolerance)
         else:
             same = type(a) is type(b) and a == b
         if not same:
-            said.append(f"{key}: PyTorch {a}, here {b}")
-    return said
+            lines.append(f"{key}: PyTorch {a}, here {b}")
+    return lines
 
 
 @pytest.mark.parametrize("expression", EXPRESSIONS)
@@ -248,14 +248,14 @@ def test_the_kit_gives_what_pytorch_gives(expression: str) -> None:
         if (expression, name) in DIFFERENT or (name == "empty" and expression in IN_PLACE):
             continue
         for dtype in DTYPES[: 2 if name in FLOATS_ONLY else 4]:
-            given = array if dtype.startswith("float") else array.astype(dtype)
-            expected = evaluate(torch, expression, given, dtype)
+            data = array if dtype.startswith("float") else array.astype(dtype)
+            expected = evaluate(torch, expression, data, dtype)
 
-            found = evaluate(autodiff_kit, expression, given, dtype)
+            actual = evaluate(autodiff_kit, expression, data, dtype)
 
             precise = dtype == "float64" and "float" not in expression and "half" not in expression
             failures += [
-                f"{name} {dtype}: {text}" for text in differences(expected, found, precise)
+                f"{name} {dtype}: {text}" for text in differences(expected, actual, precise)
             ]
     assert failures == []
 
@@ -263,10 +263,10 @@ def test_the_kit_gives_what_pytorch_gives(expression: str) -> None:
 @pytest.mark.filterwarnings("ignore:.*degrees of freedom")
 @pytest.mark.parametrize(("expression", "name"), DIFFERENT)
 def test_where_the_kit_is_said_to_differ_it_does(expression: str, name: str) -> None:
-    found = []
+    actual = []
     for dtype in DTYPES[: 2 if name in FLOATS_ONLY else 4]:
         array = INPUTS[name] if dtype.startswith("float") else INPUTS[name].astype(dtype)
         both = (evaluate(package, expression, array, dtype) for package in (torch, autodiff_kit))
-        found += differences(*both, precise=dtype == "float64")
+        actual += differences(*both, precise=dtype == "float64")
 
-    assert found
+    assert actual

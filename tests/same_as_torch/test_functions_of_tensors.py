@@ -107,10 +107,10 @@ def facts(package: Any, expression: str) -> Any:
     names: dict[str, Any] = {"torch": package}
     exec(GIVEN, names)
     result = eval(expression, names)
-    found = []
+    results = []
     for value in result if isinstance(result, tuple | list) else (result,):
         if not isinstance(value, package.Tensor):
-            found.append(repr(value))
+            results.append(repr(value))
             continue
         steps = [s for n, s in zip(value.shape, value.stride(), strict=True) if n > 1]
         graph = value.grad_fn and tree(value.grad_fn, 3)
@@ -118,8 +118,8 @@ def facts(package: Any, expression: str) -> Any:
             graph = graph[0]
         if expression in WITH_A_NUMBER:
             graph = value.grad_fn is not None
-        found.append([repr(value.detach()), steps, value._is_view(), graph])
-    return found
+        results.append([repr(value.detach()), steps, value._is_view(), graph])
+    return results
 
 
 @pytest.mark.parity

@@ -376,15 +376,15 @@ def test_a_short_program_does_the_same(name: str) -> None:
 def test_a_list_of_arrays_is_warned_of() -> None:
     program = "print(torch.tensor([np.ones(2), np.zeros(2)]))"
 
-    expected, found = run(torch, program), run(__import__("autodiff_kit"), program)
+    expected, outcome = run(torch, program), run(__import__("autodiff_kit"), program)
 
-    assert found.printed == expected.printed
-    assert found.warned == expected.warned[:1]  # PyTorch's says so twice
+    assert outcome.printed == expected.printed
+    assert outcome.warned == expected.warned[:1]  # PyTorch's says so twice
 
 
 def test_bits_are_shifted_by_an_array() -> None:
     program = "print(torch.tensor([1, 2]) << np.array([1, 2]), torch.tensor([4]) >> np.array([1]))"
 
-    expected, found = run(torch, program), run(__import__("autodiff_kit"), program)
+    expected, outcome = run(torch, program), run(__import__("autodiff_kit"), program)
 
-    assert found.printed == expected.printed  # PyTorch's use of NumPy warns besides
+    assert outcome.printed == expected.printed  # PyTorch's use of NumPy warns besides

@@ -123,9 +123,9 @@ def test_both_make_the_same(expression: str) -> None:
     expected = run(torch, f"print({expression})")
     assert expected.raised is None
 
-    found = run(autodiff_kit, f"print({expression})")
+    outcome = run(autodiff_kit, f"print({expression})")
 
-    assert found == expected
+    assert outcome == expected
 
 
 KINDS = ["float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"]
@@ -137,9 +137,9 @@ def test_types_combine_as_in_pytorch(a: str, b: str) -> None:
     def combined(package: Any) -> list[str]:
         first = [package.ones(n, dtype=getattr(package, a)) for n in ((2,), ())]
         second = [package.ones(n, dtype=getattr(package, b)) for n in ((2,), ())]
-        found = []
+        results = []
         for x, y in itertools.product(first, second):
-            found += [
+            results += [
                 x + y,
                 x * y,
                 x / y,
@@ -148,9 +148,9 @@ def test_types_combine_as_in_pytorch(a: str, b: str) -> None:
                 package.maximum(x, y),
             ]
         for x, number in itertools.product(first, (True, 2, 2.5)):
-            found += [x * number, number + x, number / x, x > number]
-            found += [x.clamp(min=number), x**number] if a != "bool" else []
-        return [str(t.dtype) for t in found]
+            results += [x * number, number + x, number / x, x > number]
+            results += [x.clamp(min=number), x**number] if a != "bool" else []
+        return [str(t.dtype) for t in results]
 
     assert combined(autodiff_kit) == combined(torch)
 

@@ -97,11 +97,11 @@ def in_the_kit(name: str, sample: Any) -> Any:
     NotInTheKit
         If it does something.
     """
-    given, options = sample.args, dict(sample.kwargs)
+    args, options = sample.args, dict(sample.kwargs)
     for parameter, nothing in LEFT_OUT.get(name, {}).items():
         if options.pop(parameter, nothing) is not nothing:
             raise NotInTheKit
-    if len(given) > AT_MOST.get(name, len(given)):
+    if len(args) > AT_MOST.get(name, len(args)):
         raise NotInTheKit
     if name == "nn.functional.interpolate" and (
         sample.input.ndim != 4 or options["mode"] not in MODES_OF_IMAGES
@@ -111,7 +111,7 @@ def in_the_kit(name: str, sample: Any) -> Any:
         sample.input.ndim != 4 or options.get("mode", "bilinear") not in MODES_OF_IMAGES
     ):
         raise NotInTheKit
-    return [sample.input, list(given), options]
+    return [sample.input, list(args), options]
 
 
 # Where PyTorch's samples come with the arguments in an order of their own.
@@ -144,9 +144,9 @@ def function_of(name: str) -> Any:
         places = [reduce(lambda place, part: getattr(place, part, None), path, autodiff_kit)]
     elif name in ("float", "double", "half", "int", "long", "short", "bool"):
         places = [Tensor]
-    for found in (getattr(place, name, None) for place in places):
-        if callable(found) and not isinstance(found, type):  # autodiff_kit.view is a package
-            return found
+    for function in (getattr(place, name, None) for place in places):
+        if callable(function) and not isinstance(function, type):  # autodiff_kit.view is a package
+            return function
     return None
 
 
@@ -202,8 +202,8 @@ def gradients(package: Any, outputs: list[Any], leaves: list[Any]) -> list[Any]:
             total = part if total is None else total + part
     if total is None or not leaves:
         return []
-    found = package.autograd.grad(total, leaves, materialize_grads=True)
-    return [tensor_values(g) for g in found]
+    grads = package.autograd.grad(total, leaves, materialize_grads=True)
+    return [tensor_values(g) for g in grads]
 
 
 def in_place(op: Any) -> Any:
@@ -237,7 +237,7 @@ def compare(name: str, theirs: Any, ours: Any, sample: Any) -> str:
     """
     leaves: list[Any] = []
     call = in_the_kit(name, sample)
-    given, own = translated(call, leaves), list(own_leaves(call))
+    own_call, own = translated(call, leaves), list(own_leaves(call))
     try:
         expected, refused = flat(seeded(theirs, sample.input, *sample.args, **sample.kwargs)), None
     except Exception as error:
@@ -245,7 +245,7 @@ def compare(name: str, theirs: Any, ours: Any, sample: Any) -> str:
     if name in FIRST_OF_TWO:
         expected = expected[:1]
     try:
-        result = flat(seeded(ours, given[0], *given[1], **given[2]))
+        result = flat(seeded(ours, own_call[0], *own_call[1], **own_call[2]))
     except Exception as error:
         if type(error) is type(refused):
             return ""
@@ -338,47 +338,49 @@ SAVED_DIFFERENTLY = {
 }
 
 
-def fresh(value: Any, wanted: tuple[int, ...], made: list[Any]) -> Any:
+def fresh(value: Any, requiring: tuple[int, ...], tensors: list[Any]) -> Any:
     """Return a value of a sample with new tensors, those of these places as leaves."""
     if isinstance(value, torch.Tensor | autodiff_kit.Tensor):
         tensor = value.detach().clone()
-        if len(made) in wanted:
+        if len(tensors) in requiring:
             tensor.requires_grad_()
-        made.append(tensor)
+        tensors.append(tensor)
         return tensor
     if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
-        return type(value)(fresh(v, wanted, made) for v in value)
+        return type(value)(fresh(v, requiring, tensors) for v in value)
     if isinstance(value, dict):
-        return {name: fresh(v, wanted, made) for name, v in value.items()}
+        return {name: fresh(v, requiring, tensors) for name, v in value.items()}
     return value
 
 
-def outcome(package: Any, function: Any, call: Any, wanted: tuple[int, ...], changed: Any) -> Any:
+def outcome(
+    package: Any, function: Any, call: Any, requiring: tuple[int, ...], changed: Any
+) -> Any:
     """Tell whether backward notices that a tensor of a call was changed since.
 
     If none was, tell which gradients require grad under ``create_graph``.
     """
-    made: list[Any] = []
-    given = fresh(call, wanted, made)
+    tensors: list[Any] = []
+    copy = fresh(call, requiring, tensors)
     try:
-        results = flat(seeded(function, given[0], *given[1], **given[2]))
+        results = flat(seeded(function, copy[0], *copy[1], **copy[2]))
     except Exception as error:
         return type(error).__name__
     outputs = [out for out in results if isinstance(out, package.Tensor) and out.requires_grad]
     if not outputs:
         return "not recorded"
     if changed is not None:
-        tensor = outputs[0] if changed == "output" else made[changed]
+        tensor = outputs[0] if changed == "output" else tensors[changed]
         with package.no_grad():
             tensor.zero_() if 0 in tensor.stride() else tensor.copy_(tensor.clone())
-    leaves, seed = [made[i] for i in wanted], package.ones_like(outputs[0])
+    leaves, seed = [tensors[i] for i in requiring], package.ones_like(outputs[0])
     try:
-        found = package.autograd.grad(
+        grads = package.autograd.grad(
             outputs[0], leaves, seed, create_graph=changed is None, allow_unused=True
         )
     except RuntimeError as error:
         return str(error).partition(":")[0].partition("\n")[0]
-    return [g is not None and g.requires_grad for g in found] if changed is None else "unnoticed"
+    return [g is not None and g.requires_grad for g in grads] if changed is None else "unnoticed"
 
 
 # Gradients after a write through ``.data``, which nobody notices, for so many samples of each.
@@ -394,31 +396,33 @@ READ_DIFFERENTLY = {
 }
 
 
-def written(package: Any, function: Any, call: Any, wanted: tuple[int, ...], changed: Any) -> Any:
+def written(
+    package: Any, function: Any, call: Any, requiring: tuple[int, ...], changed: Any
+) -> Any:
     """Return the gradients of a call after other values were written to one of its tensors.
 
     None if nothing can be: all elements of what was expanded are one, or nothing is recorded.
     """
-    made: list[Any] = []
-    given = fresh(call, wanted, made)
+    tensors: list[Any] = []
+    copy = fresh(call, requiring, tensors)
     try:
-        results = flat(seeded(function, given[0], *given[1], **given[2]))
+        results = flat(seeded(function, copy[0], *copy[1], **copy[2]))
     except Exception:
         return None  # compared in another test
     outputs = [out for out in results if isinstance(out, package.Tensor) and out.requires_grad]
     if not outputs:
         return None
-    tensor = outputs[0] if changed == "output" else made[changed]
+    tensor = outputs[0] if changed == "output" else tensors[changed]
     if 0 in tensor.stride() or not tensor.is_floating_point():
         return None
     tensor.data.mul_(0.75).add_(0.125)
-    out, leaves = outputs[0], [made[i] for i in wanted]
+    out, leaves = outputs[0], [tensors[i] for i in requiring]
     weights = package.arange(out.numel(), dtype=out.dtype).reshape(tuple(out.shape)) / 8 + 0.5
     try:
-        found = package.autograd.grad(out, leaves, weights, allow_unused=True)
+        grads = package.autograd.grad(out, leaves, weights, allow_unused=True)
     except RuntimeError:
         return None
-    return [g if g is None else np.array(g.detach().numpy(force=True)) for g in found]
+    return [g if g is None else np.array(g.detach().numpy(force=True)) for g in grads]
 
 
 DTYPES = [torch.float64, torch.float32, torch.int64, torch.bool]
@@ -457,9 +461,9 @@ def calls_of(op: Any, count: int) -> Iterator[tuple[Any, Any, list[Any]]]:
             own = translated(call, [])
         except NotInTheKit:
             continue
-        made: list[Any] = []
-        fresh(call, (), made)
-        yield call, own, made
+        tensors: list[Any] = []
+        fresh(call, (), tensors)
+        yield call, own, tensors
 
 
 @pytest.mark.parametrize(
@@ -468,18 +472,18 @@ def calls_of(op: Any, count: int) -> Iterator[tuple[Any, Any, list[Any]]]:
 @pytest.mark.filterwarnings("ignore")
 def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
     failures = []
-    for call, own, made in calls_of(op, PER_OP_SAVED):
-        places = [i for i, tensor in enumerate(made) if tensor.is_floating_point()]
-        wanted = [*((i,) for i in places), tuple(places)] if len(places) > 1 else [tuple(places)]
-        for which in filter(None, wanted):
-            for changed in (None, "output", *range(len(made))):
+    for call, own, tensors in calls_of(op, PER_OP_SAVED):
+        places = [i for i, tensor in enumerate(tensors) if tensor.is_floating_point()]
+        subsets = [*((i,) for i in places), tuple(places)] if len(places) > 1 else [tuple(places)]
+        for which in filter(None, subsets):
+            for changed in (None, "output", *range(len(tensors))):
                 if (op.name, changed) in SAVED_DIFFERENTLY:
                     continue
                 expected = outcome(torch, op.op, call, which, changed)
-                found = outcome(autodiff_kit, function_of(op.name), own, which, changed)
-                if found != expected:
-                    shapes = [list(tensor.shape) for tensor in made]
-                    failures.append(f"{which} of {shapes}, {changed}: {found}, not {expected}")
+                actual = outcome(autodiff_kit, function_of(op.name), own, which, changed)
+                if actual != expected:
+                    shapes = [list(tensor.shape) for tensor in tensors]
+                    failures.append(f"{which} of {shapes}, {changed}: {actual}, not {expected}")
 
     assert failures == []
 
@@ -490,14 +494,14 @@ def test_the_kit_saves_what_pytorch_saves(op: Any) -> None:
 @pytest.mark.filterwarnings("ignore")
 def test_the_kits_rules_read_what_pytorchs_read(op: Any) -> None:
     failures = []
-    for call, own, made in calls_of(op, PER_OP_WRITTEN):
-        which = tuple(i for i, tensor in enumerate(made) if tensor.is_floating_point())
+    for call, own, tensors in calls_of(op, PER_OP_WRITTEN):
+        which = tuple(i for i, tensor in enumerate(tensors) if tensor.is_floating_point())
         for changed in ("output", *which) if which and op.name not in READ_DIFFERENTLY else ():
             expected = written(torch, op.op, call, which, changed)
-            found = written(autodiff_kit, function_of(op.name), own, which, changed)
-            if expected is None or found is None:
+            actual = written(autodiff_kit, function_of(op.name), own, which, changed)
+            if expected is None or actual is None:
                 continue
-            for place, (x, y) in enumerate(zip(expected, found, strict=True)):
+            for place, (x, y) in enumerate(zip(expected, actual, strict=True)):
                 if (x is None) != (y is None) or (
                     x is not None and not np.allclose(x, y, 1e-6, 1e-9, equal_nan=True)
                 ):

@@ -71,45 +71,45 @@ def numbers(program: Program) -> list[Any]:
 def outcome(package: Any, program: Program, inputs: Sequence[Any]) -> tuple[list[Any], Any, Any]:
     """Return the leaves, the sum of all weighted results, and what became of each step."""
     leaves = [package.tensor(x, requires_grad=True) for x in inputs]
-    values, told = list(leaves), []
+    values, texts = list(leaves), []
     for expression, i, j in program.steps:
         # The latest values first: so steps build on each other.
         names = {"x": values[-1 - i % len(values)], "y": values[-1 - j % len(values)]}
         try:
             value = eval(expression, {"torch": package, **names})
         except (RuntimeError, IndexError) as refused:
-            told.append(type(refused).__name__)
+            texts.append(type(refused).__name__)
             continue
-        told.append(tuple(value.shape))
+        texts.append(tuple(value.shape))
         if value.numel() <= 48:
             values.append(value)
     total = package.zeros((), dtype=package.float64)
     for k, value in enumerate(values):
         weights = np.cos(np.arange(value.numel()) + k).reshape(tuple(value.shape))
         total = total + (value * package.tensor(weights)).sum()
-    return leaves, total, told
+    return leaves, total, texts
 
 
 def derivatives(package: Any, program: Program, inputs: Sequence[Any]) -> tuple[Any, list[Any]]:
     """Return what became of the steps; and the value, its gradients, and gradients of those."""
-    leaves, total, told = outcome(package, program, inputs)
+    leaves, total, texts = outcome(package, program, inputs)
     first = package.autograd.grad(total, leaves, create_graph=True)
     mixed = sum((g * (k + 1)).sum() for k, g in enumerate(first))
     second = [g * 0 for g in first]
     if mixed.requires_grad:
         second = package.autograd.grad(mixed, leaves, materialize_grads=True)
-    return told, [t.numpy(force=True) for t in (total, *first, *second)]
+    return texts, [t.numpy(force=True) for t in (total, *first, *second)]
 
 
 @given(PROGRAMS)
 @settings(max_examples=200, deadline=None, derandomize=True)
 @pytest.mark.filterwarnings("ignore")  # PyTorch warns of x.T of a vector
 def test_a_random_graph_has_pytorchs_derivatives(program: Program) -> None:
-    told, found = derivatives(autodiff_kit, program, numbers(program))
+    texts, actual = derivatives(autodiff_kit, program, numbers(program))
 
     expected_told, expected = derivatives(torch, program, numbers(program))
-    assert told == expected_told
-    for ours, theirs in zip(found, expected, strict=True):
+    assert texts == expected_told
+    for ours, theirs in zip(actual, expected, strict=True):
         scale = max(1.0, float(np.max(np.abs(theirs), initial=0, where=np.isfinite(theirs))))
         np.testing.assert_allclose(ours / scale, theirs / scale, rtol=1e-8, atol=1e-9)
 

@@ -52,11 +52,11 @@ def test_the_answers_about_what_is_missing_rest_on_pytorchs_names() -> None:
 
 def modules(package: Any) -> Iterator[str]:
     """Yield the names of PyTorch's public modules: those of the package, and of packages in it."""
-    for found in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
-        if not found.name.rpartition(".")[2].startswith("_"):
-            yield found.name
-            is_loaded = found.ispkg and found.name in sys.modules and package is torch
-            yield from modules(sys.modules[found.name]) if is_loaded else ()
+    for info in pkgutil.iter_modules(package.__path__, f"{package.__name__}."):
+        if not info.name.rpartition(".")[2].startswith("_"):
+            yield info.name
+            is_loaded = info.ispkg and info.name in sys.modules and package is torch
+            yield from modules(sys.modules[info.name]) if is_loaded else ()
 
 
 def test_importing_a_module_that_only_pytorch_has_is_answered() -> None:

@@ -34,10 +34,10 @@ def opened() -> Iterator[tuple[Any, str]]:
 def test_a_lesson_runs_without_an_error_or_a_request_to_another_host(
     opened: tuple[Any, str], path: str
 ) -> None:
-    seen = tried(*opened, path)
+    report = tried(*opened, path)
 
-    assert (seen.undone, seen.errors, seen.requests) == (0, [], [])
-    assert seen.cells > 5
+    assert (report.undone, report.errors, report.requests) == (0, [], [])
+    assert report.cells > 5
 
 
 @pytest.fixture(scope="module")

@@ -137,11 +137,11 @@ def test_both_print_the_same(name: str) -> None:
 def test_the_kit_refuses_in_pytorchs_words_and_says_what_to_do(line: str) -> None:
     expected = run(require_torch(), f"{GIVEN}\n{line}")
 
-    found = run(autodiff_kit, f"{GIVEN}\n{line}")
+    outcome = run(autodiff_kit, f"{GIVEN}\n{line}")
 
     assert expected.raised is not None
-    assert found.raised == expected.raised
-    assert found.advice.startswith("-> ")
+    assert outcome.raised == expected.raised
+    assert outcome.advice.startswith("-> ")
 
 
 def test_import_forms_of_learners_work() -> None:

@@ -12,13 +12,13 @@ from pathlib import Path
 FOLDER = Path(__file__).parents[1] / "goldens"
 
 
-def check(name: str, found: str) -> None:
+def check(name: str, text: str) -> None:
     """Compare with the golden of that name."""
     path = FOLDER / name
     if os.environ.get("ADK_UPDATE_GOLDENS") == "1":
-        path.write_text(found, encoding="utf-8", newline="\n")
+        path.write_text(text, encoding="utf-8", newline="\n")
     assert path.exists(), f"no golden {name} yet: see {Path(__file__).name}"
-    assert _plain(found) == _plain(path.read_text(encoding="utf-8"))
+    assert _plain(text) == _plain(path.read_text(encoding="utf-8"))
 
 
 def _plain(text: str) -> str:

@@ -80,10 +80,10 @@ def value(array: Any) -> dict[str, Any]:
     number = {"f": float, "b": bool, "i": int}[array.dtype.kind]
     flat = [number(v) for v in array.ravel()[:64]]
     data = [v if number is not float or np.isfinite(v) else str(v) for v in flat]
-    found: dict[str, Any] = {"shape": list(array.shape), "dtype": _dtype(array), "data": data}
+    record: dict[str, Any] = {"shape": list(array.shape), "dtype": _dtype(array), "data": data}
     if array.size > 64:
-        found["data"] = data[:8]
-        found["stats"] = {
+        record["data"] = data[:8]
+        record["stats"] = {
             "min": float(array.min()),
             "max": float(array.max()),
             "mean": float(array.mean()),
@@ -91,7 +91,7 @@ def value(array: Any) -> dict[str, Any]:
             "nan": int(np.isnan(array).sum()),
             "inf": int(np.isinf(array).sum()),
         }
-    return found
+    return record
 
 
 def _dtype(array: Any) -> str:
@@ -165,8 +165,12 @@ class Tape:
         saved: dict[str, dict[str, Any]] = {}
         for arg in (arg for arg, want in zip(args, wants, strict=True) if recorded and want):
             for read in sorted({*rules[arg][1]} & {*args, "out"}):
-                kept = array if read == "out" else arrays[args.index(read)]
-                size = 4 * np.size(kept) if isinstance(kept, np.ndarray | np.generic) else 0
+                saved_array = array if read == "out" else arrays[args.index(read)]
+                size = (
+                    4 * np.size(saved_array)
+                    if isinstance(saved_array, np.ndarray | np.generic)
+                    else 0
+                )
                 entry = saved.setdefault(read, {"name": read, "for": [], "bytes": size})
                 entry["for"].append(arg)
         self.data["ops"][op] = {

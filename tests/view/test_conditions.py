@@ -25,8 +25,8 @@ LARGE = {
 
 
 def holds(condition: str, **subject: Any) -> bool:
-    told = {"kind": "op", "name": "h", "op": "mul", "shape": (2,), "dtype": "float32", **subject}
-    return bool(find_steps(condition, [[told]]))
+    texts = {"kind": "op", "name": "h", "op": "mul", "shape": (2,), "dtype": "float32", **subject}
+    return bool(find_steps(condition, [[texts]]))
 
 
 # -- what holds ---------------------------------------------------------------------------------

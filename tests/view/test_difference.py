@@ -45,25 +45,25 @@ def recorded(function, *args):
 
 
 def test_more_rounds_of_a_loop_come_and_the_earlier_ones_stay():
-    found = difference(recorded(power, 1), recorded(power, 2))
+    diff = difference(recorded(power, 1), recorded(power, 2))
 
-    assert found.came == ("y * x",)
-    assert found.went == ()
-    assert found.stayed == ("y * x", "y > 10")
-    assert found.sentence() == "1 operation was added (y * x); 2 unchanged."
+    assert diff.came == ("y * x",)
+    assert diff.went == ()
+    assert diff.stayed == ("y * x", "y > 10")
+    assert diff.sentence() == "1 operation was added (y * x); 2 unchanged."
 
 
 def test_fewer_rounds_go_and_are_still_drawn():
-    found = difference(recorded(power, 2), recorded(power, 1))
+    diff = difference(recorded(power, 2), recorded(power, 1))
 
-    assert (found.came, found.went) == ((), ("y * x",))
-    assert len(found.picture.outline.boxes) == 1 + 2 + 1
+    assert (diff.came, diff.went) == ((), ("y * x",))
+    assert len(diff.picture.outline.boxes) == 1 + 2 + 1
 
 
 def test_a_branch_taken_the_other_way_comes():
-    found = difference(recorded(power, 2), recorded(power, 3))  # 8 > 10 is False, 16 > 10 is True
+    diff = difference(recorded(power, 2), recorded(power, 3))  # 8 > 10 is False, 16 > 10 is True
 
-    assert found.came == ("y * x", "y - 10")
+    assert diff.came == ("y * x", "y - 10")
 
 
 def by_turns(x):
@@ -78,35 +78,35 @@ def test_what_a_round_does_is_held_against_the_same_round(function):
     # From 1.5: 1.5, 3.75, sqrt: 1.94, 5.25. From -0.5, without a root: -0.25, -0.44, -0.31.
     first, second = (run(function, torch.tensor(x))[1] for x in (1.5, -0.5))
 
-    found = difference(first, second)
+    diff = difference(first, second)
 
-    assert (found.came, found.went) == (("h * h", "h * h + x"), ("h.sqrt()",))
-    assert found.stayed == ("h > 2", "h * h", "h * h + x", "h > 2", "h > 2", "h * h", "h * h + x")
+    assert (diff.came, diff.went) == (("h * h", "h * h + x"), ("h.sqrt()",))
+    assert diff.stayed == ("h > 2", "h * h", "h * h + x", "h > 2", "h > 2", "h * h", "h * h + x")
 
 
 def test_a_run_is_the_same_as_itself():
     recording = recorded(power, 2)
 
-    found = difference(recording, recording)
+    diff = difference(recording, recording)
 
-    assert found.came == found.went == ()
-    assert found.edges == {}
-    assert found.sentence() == "No operation was added or removed: 3 operations unchanged."
+    assert diff.came == diff.went == ()
+    assert diff.edges == {}
+    assert diff.sentence() == "No operation was added or removed: 3 operations unchanged."
 
 
 def test_what_stayed_is_drawn_once_and_its_new_argument_is_marked():
-    found = difference(recorded(power, 1, True), recorded(power, 2, True))
+    diff = difference(recorded(power, 1, True), recorded(power, 2, True))
 
-    texts = [box for box in found.picture.titles.values() if "-y" in box]
+    texts = [box for box in diff.picture.titles.values() if "-y" in box]
     assert len(texts) == 1
-    assert sorted(found.edges.values()) == ["came", "came", "came", "came", "went", "went"]
+    assert sorted(diff.edges.values()) == ["came", "came", "came", "came", "went", "went"]
 
 
 def test_operations_in_another_order_never_make_a_circle():
     # exp(sin(x)) and sin(exp(x)): were both operations the same, each would need the other.
-    found = difference(recorded(swapped, False), recorded(swapped, True))
+    diff = difference(recorded(swapped, False), recorded(swapped, True))
 
-    assert len(found.stayed) == len(found.came) == len(found.went) == 1
+    assert len(diff.stayed) == len(diff.came) == len(diff.went) == 1
 
 
 def test_branches_are_told_with_every_way_they_went():
@@ -144,16 +144,16 @@ def test_lines_are_marked_with_what_came_and_which_way_it_went():
 
 def test_the_same_runs_give_the_same_picture_character_by_character():
     def picture():
-        found = difference(recorded(power, 1), recorded(power, 3))
-        return page([[graph("G", found.picture, found.edges)]], title="t", description="s")
+        diff = difference(recorded(power, 1), recorded(power, 3))
+        return page([[graph("G", diff.picture, diff.edges)]], title="t", description="s")
 
     assert picture() == picture()
 
 
 def test_looks_are_written_into_the_drawing_and_said_in_words():
-    found = difference(recorded(power, 1), recorded(power, 2))
+    diff = difference(recorded(power, 1), recorded(power, 2))
 
-    drawn = graph("G", found.picture, found.edges).body
+    drawn = graph("G", diff.picture, diff.edges).body
 
     assert len(re.findall(r'<g class="adk-node adk-op[^"]* adk-is-came" data-node=', drawn)) == 1
     assert drawn.count(">+ added</text>") == 1
@@ -183,8 +183,8 @@ def test_long_lines_go_on_in_the_next_row_and_never_reach_into_the_next_panel(te
     panel = listing("Code", [Line(1, text, lit=[(at, at + 3)]), Line(2, "end")])
 
     inside = re.search('class="adk-code"[^>]*>(.*?)</text>', panel.body)[1]
-    shown = html.unescape(re.sub("<[^>]*>", "", inside)).replace("\u00a0", " ")
-    assert shown.replace(" ", "") == text.replace(" ", "")
+    visible_text = html.unescape(re.sub("<[^>]*>", "", inside)).replace("\u00a0", " ")
+    assert visible_text.replace(" ", "") == text.replace(" ", "")
     assert '"adk-lit">' + text[at:].replace(" ", "\u00a0") + "<" in panel.body
     assert panel.width < 560
     rows = 1 + panel.body.count("dy=")

@@ -148,8 +148,8 @@ def test_a_frame_appears_with_the_first_of_its_boxes():
     ]
 
     starts = [min(picture.since[box] for box in group) for _, group, _ in framed(picture)[0]]
-    for step, shown in enumerate(names):
-        assert len(shown) == sum(start <= step for start in starts)
+    for step, frames in enumerate(names):
+        assert len(frames) == sum(start <= step for start in starts)
     assert names[0] == [] and names[-1] == ["f(x, w)", "f(f(x, w), w)"]
 
 

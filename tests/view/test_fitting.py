@@ -46,9 +46,9 @@ def test_opening_one_part_leaves_the_others_as_they_were():
 
     wider = picture.opened(picture.outline.parts.key(first.part))
 
-    kept = [box.title for box in others]
-    assert kept
-    assert set(kept) <= {box.title for box in wider.outline.boxes}
+    titles = [box.title for box in others]
+    assert titles
+    assert set(titles) <= {box.title for box in wider.outline.boxes}
 
 
 def test_few_nodes_are_drawn_whole_even_where_they_do_not_fit():

@@ -281,20 +281,20 @@ def first_key(recording, drawn):
 @pytest.mark.parametrize("name", [n for n in LARGE if "leaves" not in n])
 def test_any_operation_comes_to_light_by_opening_folds(name):
     recording, drawn = large(name)
-    wanted = next(
+    target = next(
         n["id"] for n in reversed(recording["nodes"]) if drawn.box_of[n["id"]].kind == "fold"
     )
     opened = []
 
-    while (box := drawn.box_of[wanted]).kind == "fold" and box.key:
+    while (box := drawn.box_of[target]).kind == "fold" and box.key:
         opened.append(box.key)
         assert len(opened) < 12
         drawn = outline(recording, None, opened)
         assert len(drawn.boxes) <= LIMIT
-        assert drawn.box_of[wanted] != box  # there is something new in its place
+        assert drawn.box_of[target] != box  # there is something new in its place
         check_complete(recording, drawn)
 
-    assert drawn.box_of[wanted].kind != "fold"
+    assert drawn.box_of[target].kind != "fold"
 
 
 def check_complete(recording, drawn):

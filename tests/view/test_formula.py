@@ -18,7 +18,7 @@ def value(data: list[float], *shape: int, dtype: str = "float32") -> dict:
 
 
 @pytest.mark.parametrize(
-    ("given", "text"),
+    ("value", "text"),
     [
         (8.0, "8."),
         (-8.0, "-8."),
@@ -41,8 +41,8 @@ def value(data: list[float], *shape: int, dtype: str = "float32") -> dict:
         (True, "True"),
     ],
 )
-def test_a_number_is_written_in_the_shortest_form_that_still_looks_like_a_float(given, text):
-    assert number(given) == text
+def test_a_number_is_written_in_the_shortest_form_that_still_looks_like_a_float(value, text):
+    assert number(value) == text
 
 
 def test_integers_of_a_float_tensor_have_their_point():

@@ -56,7 +56,7 @@ def test_a_cell_that_is_not_a_number_is_a_cross():
 
 
 @pytest.mark.parametrize(
-    "given",
+    "data",
     [
         value([1.0]),
         value([1.0], 1),
@@ -65,8 +65,8 @@ def test_a_cell_that_is_not_a_number_is_a_cross():
         {**value([1.0] * 8, 100), "stats": {}},
     ],
 )
-def test_scalars_large_and_higher_tensors_have_no_picture(given):
-    assert cells(given) is None
+def test_scalars_large_and_higher_tensors_have_no_picture(data):
+    assert cells(data) is None
 
 
 def test_infinite_cells_leave_the_others_readable():
@@ -184,8 +184,8 @@ def test_an_arrow_says_how_a_shape_is_broadcast_until_the_gradient_is_back():
     picture = drawn(lambda: (x + b).sum().backward())
     undone = next(k for k, f in enumerate(picture.frames) if f["kind"] == "unbroadcast")
 
-    shown = [">(3,) → (4, 3)<" in still_svg(picture, k) for k in (undone - 3, undone)]
-    assert shown == [True, False]
+    labels = [">(3,) → (4, 3)<" in still_svg(picture, k) for k in (undone - 3, undone)]
+    assert labels == [True, False]
 
 
 # -- matrix products ----------------------------------------------------------------------------

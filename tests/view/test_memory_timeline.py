@@ -53,8 +53,8 @@ def leaf(*sizes: int) -> Tensor:
 def test_an_addition_keeps_nothing_and_exp_keeps_its_result() -> None:
     x = leaf(10)
 
-    assert max(seen(lambda: (x + x).sum()).kept) == 0
-    assert max(seen(lambda: x.exp().sum()).kept) == 10 * FLOAT
+    assert max(seen(lambda: (x + x).sum()).bytes_saved) == 0
+    assert max(seen(lambda: x.exp().sum()).bytes_saved) == 10 * FLOAT
 
 
 def test_an_array_that_two_nodes_keep_is_counted_once_and_has_both_reasons() -> None:
@@ -64,10 +64,10 @@ def test_an_array_that_two_nodes_keep_is_counted_once_and_has_both_reasons() -> 
         h = x.exp()
         return (h * h).sum()
 
-    told = seen(function)
-    (band,) = (band for band in told.bands if not band.before)
+    result = seen(function)
+    (band,) = (band for band in result.bands if not band.before)
 
-    assert max(told.kept) == 10 * FLOAT
+    assert max(result.bytes_saved) == 10 * FLOAT
     assert band.reasons == (
         "h = x.exp() saves its result, because the rule for x reads it.",
         "h * h saves h, because the rule for h reads it.",
@@ -82,38 +82,42 @@ def test_a_view_counts_as_the_whole_array_that_it_looks_into() -> None:
         h = x + 1
         return (h[:2] * h[2:4]).sum()
 
-    assert max(seen(function).kept) == 100 * FLOAT
+    assert max(seen(function).bytes_saved) == 100 * FLOAT
 
 
 def test_what_was_there_before_needs_no_new_memory() -> None:
     x, w = leaf(10), leaf(10)
 
-    told = seen(lambda: (x * w).sum())
+    result = seen(lambda: (x * w).sum())
 
-    assert max(told.kept) == 0
-    assert [(band.title, max(band.sizes), band.before) for band in told.bands] == [
+    assert max(result.bytes_saved) == 0
+    assert [(band.title, max(band.sizes), band.before) for band in result.bands] == [
         ("x", 10 * FLOAT, True),
         ("w", 10 * FLOAT, True),
     ]
-    assert "80 bytes that were there before the run" in told.summary()
+    assert "80 bytes that were there before the run" in result.summary()
 
 
 def test_only_the_rules_in_use_keep_something() -> None:
     x, w = torch.ones(10), leaf(10)
 
-    told = seen(lambda: (x * w).sum())
+    result = seen(lambda: (x * w).sum())
 
-    assert [band.title for band in told.bands] == ["x"]  # the rule for w reads x; x wants none
+    assert [band.title for band in result.bands] == ["x"]  # the rule for w reads x; x wants none
 
 
 def test_backward_releases_from_the_last_node_to_the_first() -> None:
     x = leaf(10)
     # x.exp() and its sin() each keep 40 bytes: exp its result, which sin keeps as well, and sin
     # nothing else; cos keeps sin's result.
-    told = seen(lambda: x.exp().sin().cos().sum())
-    sizes = [size for size, phase in zip(told.kept, told.phases, strict=True) if phase != "forward"]
+    result = seen(lambda: x.exp().sin().cos().sum())
+    sizes = [
+        size
+        for size, phase in zip(result.bytes_saved, result.phases, strict=True)
+        if phase != "forward"
+    ]
 
-    assert told.kept[:3] == [40, 40, 80]
+    assert result.bytes_saved[:3] == [40, 40, 80]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] == 0
 
@@ -126,15 +130,15 @@ def test_with_retain_graph_it_is_kept_until_the_graph_goes() -> None:
         z = x + 1
         del y
         z = z + 1
-    told = timeline(recording, memory)
-    after = told.phases.index("backward") + told.phases[::-1].index("backward")
+    result = timeline(recording, memory)
+    after = result.phases.index("backward") + result.phases[::-1].index("backward")
 
-    assert told.kept[told.phases.index("backward")] == 40
+    assert result.bytes_saved[result.phases.index("backward")] == 40
     assert (
         "It was freed with the graph, when nothing referred to that any more."
-        in told.bands[0].reasons
+        in result.bands[0].reasons
     )
-    assert told.kept[-1] == 0
+    assert result.bytes_saved[-1] == 0
     assert after > 0
 
 
@@ -144,10 +148,12 @@ def test_a_graph_that_is_dropped_without_backward_gives_its_memory_back() -> Non
         for _ in range(3):
             y = x.exp().sum()
         del y
-    told = timeline(recording, memory)
+    result = timeline(recording, memory)
 
-    assert max(told.kept) == 2 * 10 * FLOAT  # the old graph goes when the new one has the name
-    assert told.kept[-1] == 0
+    assert (
+        max(result.bytes_saved) == 2 * 10 * FLOAT
+    )  # the old graph goes when the new one has the name
+    assert result.bytes_saved[-1] == 0
 
 
 def test_under_no_grad_nothing_is_kept() -> None:
@@ -157,19 +163,19 @@ def test_under_no_grad_nothing_is_kept() -> None:
         with torch.no_grad():
             return x.exp().sin().sum()
 
-    told = seen(function, backward=False)
+    result = seen(function, backward=False)
 
-    assert max(told.kept) == 0
-    assert told.summary().startswith("Nothing new was saved for backward. All arrays")
-    assert max(told.total) == 2 * 10 * FLOAT  # the result and what it was made from
+    assert max(result.bytes_saved) == 0
+    assert result.summary().startswith("Nothing new was saved for backward. All arrays")
+    assert max(result.total) == 2 * 10 * FLOAT  # the result and what it was made from
 
 
 def test_max_pooling_keeps_its_indices_and_an_index_its_positions() -> None:
     x = leaf(4, 8)
 
-    told = seen(lambda: x.max(dim=1)[0].sum())
+    result = seen(lambda: x.max(dim=1)[0].sum())
 
-    assert max(told.kept) == 4 * 8  # four indices of 8 bytes
+    assert max(result.bytes_saved) == 4 * 8  # four indices of 8 bytes
 
 
 def test_a_function_of_the_learners_own_keeps_what_it_saved() -> None:
@@ -185,10 +191,10 @@ def test_a_function_of_the_learners_own_keeps_what_it_saved() -> None:
             return gradients[0] * 3 * x * x
 
     x = leaf(10)
-    told = seen(lambda: Cube.apply(x + 1).sum())
+    result = seen(lambda: Cube.apply(x + 1).sum())
 
-    assert max(told.kept) == 10 * FLOAT
-    assert told.kept[-1] == 0
+    assert max(result.bytes_saved) == 10 * FLOAT
+    assert result.bytes_saved[-1] == 0
 
 
 def test_the_graph_of_the_gradient_is_counted_too() -> None:
@@ -198,12 +204,12 @@ def test_the_graph_of_the_gradient_is_counted_too() -> None:
         (g,) = torch.autograd.grad(x.exp().sin().sum(), x, create_graph=True)
         return g.sum()
 
-    told = seen(function)
+    result = seen(function)
 
     # exp(x), which exp and sin keep, and cos(exp(x)), which the product with exp(x) keeps: the
     # gradient is exp(x) * cos(exp(x)).
-    assert max(told.kept) == 2 * 10 * FLOAT
-    assert told.kept[-1] == 0
+    assert max(result.bytes_saved) == 2 * 10 * FLOAT
+    assert result.bytes_saved[-1] == 0
 
 
 # -- the allocator agrees --------------------------------------------------------------------------
@@ -282,7 +288,7 @@ def test_the_count_is_within_5_percent_of_what_is_allocated(way: str) -> None:
 def kept(way: str) -> int:
     network = Network()
     function: Callable[[], Tensor] = getattr(network, way)
-    return max(seen(function, backward=way != "without_grad").kept)
+    return max(seen(function, backward=way != "without_grad").bytes_saved)
 
 
 def test_checkpointing_keeps_one_array_per_part_and_those_of_the_part_at_work() -> None:
@@ -301,23 +307,25 @@ def test_a_chain_in_a_checkpoint_keeps_nothing_of_its_own_until_it_runs_again() 
         checkpoint(
             lambda x: (x * x).sin().exp(), v * torch.ones(100), use_reentrant=False
         ).sum().backward()
-    told = timeline(recording, memory)
+    result = timeline(recording, memory)
 
     forward = [
-        kept for kept, phase in zip(told.kept, told.phases, strict=True) if phase == "forward"
+        size
+        for size, phase in zip(result.bytes_saved, result.phases, strict=True)
+        if phase == "forward"
     ]
     assert max(forward) == 2 * 400  # ones(100), for the rule of v, and the argument
-    assert max(told.kept) == 4 * 400  # and again x * x, for sin, and what exp has made
-    assert sorted(band.title for band in told.bands if band.again) == [
+    assert max(result.bytes_saved) == 4 * 400  # and again x * x, for sin, and what exp has made
+    assert sorted(band.title for band in result.bands if band.again) == [
         "(x * x).sin().exp() (recomputed)",
         "x * x (recomputed)",
     ]
 
 
 def test_what_a_checkpoint_keeps_and_computes_again_is_told() -> None:
-    told = seen(Network().checkpointed)
-    (argument, *_) = (b for b in told.bands if not b.before)
-    again = [band for band in told.bands if band.again]
+    result = seen(Network().checkpointed)
+    (argument, *_) = (b for b in result.bands if not b.before)
+    again = [band for band in result.bands if band.again]
 
     assert argument.reasons[0] == (
         "A checkpoint holds it as an argument, to run its function again."
@@ -335,7 +343,7 @@ def test_what_a_hook_packs_is_counted_as_what_it_made_of_it() -> None:
         ):
             return x.exp().sum()
 
-    assert max(seen(function).kept[1:]) == 100 * 2
+    assert max(seen(function).bytes_saved[1:]) == 100 * 2
 
 
 # -- from a recording alone ------------------------------------------------------------------------
@@ -351,7 +359,7 @@ def test_a_recording_alone_gives_the_same_bytes_where_python_frees_nothing_else(
         del y
     alone = timeline(recording)
 
-    assert alone.kept == timeline(recording, memory).kept
+    assert alone.bytes_saved == timeline(recording, memory).bytes_saved
     assert [band.title for band in alone.bands] == [
         band.title for band in timeline(recording, memory).bands
     ]
@@ -362,13 +370,13 @@ def test_a_recording_alone_gives_the_same_bytes_where_python_frees_nothing_else(
 def test_the_peak_is_said_in_words_with_its_step() -> None:
     x = leaf(250)
 
-    told = seen(lambda: x.exp().sum())
+    result = seen(lambda: x.exp().sum())
 
-    assert told.summary() == (
+    assert result.summary() == (
         "At most 1,000 bytes were saved for backward, at step 1 of 7 (x.exp()). At the end: "
         "nothing. All arrays of the run together: at most 2,008 bytes."  # sum repeats one number
     )
-    assert told.at(0) == (
+    assert result.at(0) == (
         "Step 1 of 7, x.exp(): 1,000 bytes saved for backward; "
         "1,000 bytes in all arrays of the run."
     )
@@ -401,14 +409,14 @@ def test_no_line_between_two_phases_runs_through_words(depth: int, keep: bool) -
 
 def test_each_band_of_the_picture_can_be_picked_and_says_why_it_is_there() -> None:
     x = leaf(250)
-    told = seen(lambda: x.exp().sum())
+    result = seen(lambda: x.exp().sum())
 
-    svg = memory_svg(told, 2)
+    svg = memory_svg(result, 2)
 
     assert svg.count("data-id=") == 1
     assert "x.exp() saves its result, because the rule for x reads it." in svg
     assert ">peak: 1,000 bytes<" in svg
-    assert svg == memory_svg(told, 2)
+    assert svg == memory_svg(result, 2)
 
 
 def test_where_nothing_new_is_kept_the_picture_shows_what_was_there() -> None:
@@ -426,23 +434,23 @@ def test_a_long_run_is_drawn_together_by_the_line_that_keeps() -> None:
             h = torch.sin(h) * w
         return h.sum()
 
-    told = seen(function)
+    result = seen(function)
 
     # sin keeps its input, the product its factors: two new arrays a round, but the first sin
     # keeps x and the last product is kept by nobody.
-    assert max(told.kept) == (2 * 500 - 1) * 3 * FLOAT
-    assert len(told.bands) <= 30
-    assert any("499 more" in band.title for band in told.bands)
-    assert len(memory_svg(told)) < 500_000
+    assert max(result.bytes_saved) == (2 * 500 - 1) * 3 * FLOAT
+    assert len(result.bands) <= 30
+    assert any("499 more" in band.title for band in result.bands)
+    assert len(memory_svg(result)) < 500_000
 
 
 def test_a_run_without_any_operation_has_only_its_end() -> None:
     with record() as recording, watch_memory() as memory:
         pass
-    told = timeline(recording, memory)
+    result = timeline(recording, memory)
 
-    assert told.words == ["the end of the run"]
-    assert told.summary().startswith("Nothing new was saved for backward.")
+    assert result.words == ["the end of the run"]
+    assert result.summary().startswith("Nothing new was saved for backward.")
 
 
 def test_words_of_the_learners_are_escaped() -> None:
@@ -453,19 +461,19 @@ def test_words_of_the_learners_are_escaped() -> None:
 
 
 def test_the_watch_tells_whoever_watched_before() -> None:
-    told: list[str] = []
+    texts: list[str] = []
 
     class Teller(Observer):
         def applied(
             self, op: Any, inputs: Sequence[Any], params: Any, out: Tensor, node: Any
         ) -> None:
-            told.append(op.name)
+            texts.append(op.name)
 
     x = leaf(3)
     with installed(Teller()), watch_memory() as memory:
         x.exp()
 
-    assert told == ["exp"]
+    assert texts == ["exp"]
     assert [step["kind"] for step in memory.steps] == ["op", "end"]
 
 
@@ -477,12 +485,12 @@ def test_the_key_has_the_peak_of_what_is_saved_and_that_of_all_arrays() -> None:
             h = (h * 2).sin() + h  # sin saves h * 2: 4,000 bytes in each round
         return h.sum()
 
-    told = seen(run)
-    svg = memory_svg(told, None)
+    result = seen(run)
+    svg = memory_svg(result, None)
 
     peaks = [size for line in svg.split("<text") for size in re.findall(r"peak: ([\d,]+) b", line)]
-    assert peaks == ["16,000", f"{max(told.total):,}"]
-    assert max(told.total) > 16_000  # x, h and gradients besides
+    assert peaks == ["16,000", f"{max(result.total):,}"]
+    assert max(result.total) > 16_000  # x, h and gradients besides
 
 
 def test_a_run_of_which_several_steps_are_one_column_reaches_from_edge_to_edge() -> None:
@@ -494,8 +502,8 @@ def test_a_run_of_which_several_steps_are_one_column_reaches_from_edge_to_edge()
             h = torch.sin(h)
         return h.sum()
 
-    told = seen(function)  # of 1,400 steps, three are drawn in one column
-    (plot,) = (part for part in memory_plot(told).parts if isinstance(part, Plot))
+    result = seen(function)  # of 1,400 steps, three are drawn in one column
+    (plot,) = (part for part in memory_plot(result).parts if isinstance(part, Plot))
 
     areas = [mark for group in plot.marks if isinstance(group, Group) for mark in group.marks]
     places = [x for area in areas for loop in area.loops for x, _ in loop]
@@ -514,6 +522,6 @@ def test_what_a_checkpoint_computed_again_is_gone_when_backward_goes_on() -> Non
         h = checkpoint(layer, x, use_reentrant=False)
         return checkpoint(layer, h, use_reentrant=False).sum()
 
-    told = seen(function)  # without the garbage collector: the recorder keeps no frame, either
+    result = seen(function)  # without the garbage collector: the recorder keeps no frame, either
 
-    assert told.total[-1] == told.gradients[-1] == 50 * 50 * FLOAT  # w.grad is all that is left
+    assert result.total[-1] == result.gradients[-1] == 50 * 50 * FLOAT  # w.grad is all that is left

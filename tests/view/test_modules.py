@@ -82,8 +82,8 @@ def test_the_box_of_a_module_tells_how_large_the_gradients_of_its_parameters_are
     assert text["lines"] == ["2 ops, 40 parameters"]  # 4 * 8 weights and 8 biases
     assert text["label"] == "gradient norm"
     assert float(picture.state(-1)["nodes"][box.id]["grad"]) == pytest.approx(size, rel=1e-3)
-    told = picture.state(-1)["nodes"][box.id]["gradient"]  # by the inspector
-    assert told.endswith("the norm of its parameters' gradients")
+    texts = picture.state(-1)["nodes"][box.id]["gradient"]  # by the inspector
+    assert texts.endswith("the norm of its parameters' gradients")
     turn = picture.payload()["turn"]
     assert picture.state(turn)["nodes"][box.id].get("grad") is None  # not yet
 

@@ -97,9 +97,9 @@ def test_the_formula_of_an_optimizer_gives_what_its_step_has_made(optimizer, for
         caption
     )
     assert "with lr = 0.1" in caption
-    made = float(caption.rstrip(".").rsplit(" ", 1)[1])
+    result = float(caption.rstrip(".").rsplit(" ", 1)[1])
     expected = eval(formula, {"w": 1.0, "lr": 0.1, "grad": 4.0, "sqrt": sqrt, **names})
-    assert made == pytest.approx(expected, abs=1e-4)
+    assert result == pytest.approx(expected, abs=1e-4)
 
 
 def test_an_optimizer_without_a_formula_here_is_told_with_its_learning_rate():

@@ -22,22 +22,22 @@ class Reader(HTMLParser):
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None], str]] = []
+        self.elements: list[tuple[str, dict[str, str | None], str]] = []
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs), ""))
+        self.elements.append((tag, dict(attrs), ""))
 
     def handle_endtag(self, tag: str) -> None:
-        self.found.append(("", {}, ""))
+        self.elements.append(("", {}, ""))
 
     def handle_data(self, data: str) -> None:
-        if self.found:
-            tag, attrs, text = self.found[-1]
-            self.found[-1] = (tag, attrs, text + data)
+        if self.elements:
+            tag, attrs, text = self.elements[-1]
+            self.elements[-1] = (tag, attrs, text + data)
 
     def all(self, tag: str) -> list[tuple[dict[str, str | None], str]]:
-        return [(attrs, text) for name, attrs, text in self.found if name == tag]
+        return [(attrs, text) for name, attrs, text in self.elements if name == tag]
 
 
 def written(tmp_path: Path, payload: dict[str, object] = PAYLOAD, **how: str) -> str:
@@ -69,7 +69,7 @@ def test_the_page_names_no_address_on_any_network(tmp_path: Path) -> None:
 
 
 def test_the_page_refers_to_no_other_file(tmp_path: Path) -> None:
-    attributes = [attrs for _, attrs, _ in Reader(written(tmp_path)).found]
+    attributes = [attrs for _, attrs, _ in Reader(written(tmp_path)).elements]
 
     assert not [attrs for attrs in attributes if {"src", "href", "srcset", "data"} & attrs.keys()]
 

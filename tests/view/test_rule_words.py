@@ -307,11 +307,11 @@ def test_a_rule_gives_what_its_words_or_its_formula_say(entry):
     code, meaning = CASES[entry]
     recording, space = _recorded(_program(code))
     node, event, came = _contribution(recording, entry)
-    given, g = _array(event["before"] or event["after"]), _array(came)
+    gradient, g = _array(event["before"] or event["after"]), _array(came)
 
     values = {i["arg"]: recording.nodes[i["node"]]["value"] for i in node["inputs"] if "node" in i}
     known = {name: _array(value) for name, value in values.items()}
-    terms = max(1, given.size // max(1, np.prod(node["value"]["shape"], dtype=int)))
+    terms = max(1, gradient.size // max(1, np.prod(node["value"]["shape"], dtype=int)))
     known |= {"g": g, "out": _array(node["value"]), "terms": terms, **node["params"]}
     known |= {i["arg"]: i["value"] for i in node["inputs"] if "node" not in i}
     if formula := WORDED[entry].formula:
@@ -319,7 +319,7 @@ def test_a_rule_gives_what_its_words_or_its_formula_say(entry):
         scope |= {name: getattr(torch, name) for name in ("exp", "outer", "sigmoid")}
         scope["log"] = np.log  # of a number
         result = eval(formula, scope).numpy()
-        np.testing.assert_allclose(np.broadcast_to(result, given.shape), given, rtol=1e-4)
+        np.testing.assert_allclose(np.broadcast_to(result, gradient.shape), gradient, rtol=1e-4)
     if not meaning:
         return
     x = space["x"].detach().numpy()
@@ -334,7 +334,7 @@ def test_a_rule_gives_what_its_words_or_its_formula_say(entry):
         f, x = {"torch": torch, "F": F}, space["x"].detach().double()
         up, down = (eval(code, {**f, "x": x + h}).numpy() for h in (1e-5, -1e-5))
         arrays["slope"] = (up - down) / 2e-5
-    np.testing.assert_allclose(eval(meaning, arrays), given, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(eval(meaning, arrays), gradient, rtol=1e-4, atol=1e-5)
 
 
 def test_every_rule_of_the_bank_of_programs_has_a_formula_or_words():

@@ -49,16 +49,16 @@ def test_the_state_depends_on_nothing_but_the_step(picture):
 
 
 def test_boxes_appear_one_by_one_and_with_their_inputs_there(picture):
-    shown = set()
+    earlier = set()
     for k in range(len(picture.frames)):
         state = picture.state(k)
         now = {id for id, node in state["nodes"].items() if not node["hidden"]}
-        assert shown <= now
-        shown = now
+        assert earlier <= now
+        earlier = now
         for edge in picture.outline.edges:
             if not state["edges"][edge.id]["hidden"]:
                 assert {edge.source, edge.target} <= now
-    assert shown == set(state["nodes"])
+    assert earlier == set(state["nodes"])
 
 
 def test_the_payload_is_plain_json_without_numbers_that_json_lacks(picture):

@@ -23,18 +23,18 @@ from tests.view.stories import STORIES, V, X, recorded
 
 
 def told(source: str, leaf: str | None = None) -> Story:
-    found = story(recorded(source), leaf)
-    assert found is not None
-    return found
+    result = story(recorded(source), leaf)
+    assert result is not None
+    return result
 
 
 @pytest.mark.parametrize(("source", "lines"), [s[:2] for s in STORIES.values()], ids=STORIES)
 def test_the_places_are_the_lines_where_it_happened(source: str, lines: list[int]) -> None:
-    found = told(source)
+    result = told(source)
 
-    assert [c.where[1] for c in found.chapters if c.where] == lines
-    assert all(c.where for c in found.chapters)
-    assert "\n" not in found.title and "`" not in found.title
+    assert [c.where[1] for c in result.chapters if c.where] == lines
+    assert all(c.where for c in result.chapters)
+    assert "\n" not in result.title and "`" not in result.title
 
 
 @pytest.mark.parametrize("mended", [s[2] for s in STORIES.values() if s[2]],
@@ -44,8 +44,8 @@ def test_the_mended_program_runs(mended: str) -> None:
 
     assert rec.error is None, rec.error
     begun = [e for e in rec.events if e["kind"] == "backward"]
-    got = [e for e in rec.events if e["kind"] == "accumulate" or e.get("results")]
-    assert bool(got) == bool(begun)  # where backward runs, a gradient arrives
+    gradients = [e for e in rec.events if e["kind"] == "accumulate" or e.get("results")]
+    assert bool(gradients) == bool(begun)  # where backward runs, a gradient arrives
 
 
 # Nothing requires a gradient: what is made, what is computed, the leaves that could require one.
@@ -66,37 +66,37 @@ LEAVES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("made", "computed", "leaves"), LEAVES.values(), ids=LEAVES)
+@pytest.mark.parametrize(("setup", "computed", "leaves"), LEAVES.values(), ids=LEAVES)
 def test_where_nothing_requires_a_gradient_all_leaves_that_could_are_named(
-    made: str, computed: str, leaves: str
+    setup: str, computed: str, leaves: str
 ) -> None:
-    found = told(made + computed)
+    result = told(setup + computed)
 
-    named = re.findall(r"`([\w.\[\]]+?)(?: = .*)?`", found.fix.rpartition("first: ")[2])
+    named = re.findall(r"`([\w.\[\]]+?)(?: = .*)?`", result.fix.rpartition("first: ")[2])
     assert " ".join(sorted(named)) == leaves
     for leaf in named:
-        assert recorded(f"{made}{leaf}.requires_grad_()\n{computed}").error is None
+        assert recorded(f"{setup}{leaf}.requires_grad_()\n{computed}").error is None
 
 
 def test_detach_is_not_said_to_have_no_derivative() -> None:
-    found = told(X + "h = (x * 2).detach()\ny = h + 1\ny.backward()")
+    result = told(X + "h = (x * 2).detach()\ny = h + 1\ny.backward()")
 
-    assert "derivative" not in str(found)
-    assert found.fix == "leave out `detach()` where a gradient has to flow"
+    assert "derivative" not in str(result)
+    assert result.fix == "leave out `detach()` where a gradient has to flow"
 
 
 @pytest.mark.parametrize("source", [s[0] for s in STORIES.values()], ids=STORIES)
 def test_the_picture_has_each_place_in_code_and_words_and_is_the_same_again(source: str) -> None:
-    found, again = told(source), told(source)
+    result, again = told(source), told(source)
 
-    assert found == again
-    tree = ElementTree.fromstring(found.svg)
+    assert result == again
+    tree = ElementTree.fromstring(result.svg)
     texts = [t.text or "" for t in tree.iter("{http://www.w3.org/2000/svg}text")]
-    for n, chapter in enumerate(found.chapters, 1):
-        places = len(re.findall(rf'data-place="{n}"', found.svg))
+    for n, chapter in enumerate(result.chapters, 1):
+        places = len(re.findall(rf'data-place="{n}"', result.svg))
         assert places == 2 + (chapter.node is not None)
     titles = [t.text or "" for t in tree.iter() if t.get("class") == "adk-story-title"]
-    assert " ".join(titles) == found.title
+    assert " ".join(titles) == result.title
     assert "How to fix it" in texts
 
 
@@ -139,13 +139,13 @@ def test_an_error_that_is_not_about_the_graph_has_no_marks_in_its_still() -> Non
 
 
 def test_a_story_says_versions_as_the_message_does() -> None:
-    found = told(STORIES["changed"][0])
+    result = told(STORIES["changed"][0])
 
-    assert "version 0" in found.chapters[0].words
-    assert "version 1" in found.chapters[1].words
-    assert "`y += 1`" in found.chapters[1].words
-    assert found.fix.endswith("`y = y + 1`")
-    assert found.error.endswith("is at version 1; expected version 0 instead.")
+    assert "version 0" in result.chapters[0].words
+    assert "version 1" in result.chapters[1].words
+    assert "`y += 1`" in result.chapters[1].words
+    assert result.fix.endswith("`y = y + 1`")
+    assert result.error.endswith("is at version 1; expected version 0 instead.")
 
 
 def test_changes_are_told_up_to_three_and_then_first_and_last() -> None:
@@ -158,10 +158,10 @@ def test_changes_are_told_up_to_three_and_then_first_and_last() -> None:
 
 
 def test_two_results_that_share_a_part_are_told_to_go_back_once() -> None:
-    found = told(STORIES["shared"][0])
+    result = told(STORIES["shared"][0])
 
-    assert "`a` and `b` share `h`" in found.chapters[0].words
-    assert "`(a + b).backward()`" in found.fix
+    assert "`a` and `b` share `h`" in result.chapters[0].words
+    assert "`(a + b).backward()`" in result.fix
 
 
 def test_a_leaf_without_a_gradient_has_a_story_without_an_error() -> None:
@@ -170,11 +170,11 @@ def test_a_leaf_without_a_gradient_has_a_story_without_an_error() -> None:
         "c.sum().backward()"
     )
 
-    found = told(source)
+    result = told(source)
 
-    assert found.title == "No gradient flows to v"
-    assert found.error == ""
-    assert [c.where[1] for c in found.chapters if c.where] == [1, 4, 5]
+    assert result.title == "No gradient flows to v"
+    assert result.error == ""
+    assert [c.where[1] for c in result.chapters if c.where] == [1, 4, 5]
     assert story(recorded(source), "w") is None  # that one got its gradient
 
 
@@ -185,10 +185,10 @@ def test_the_name_given_to_another_tensor_is_found_out() -> None:
         "y = torch.ones(3, requires_grad=True)\nz = 4 * y - 1\nz.sum().backward()"
     )
 
-    found = told(source, "x")
+    result = told(source, "x")
 
-    assert found.title == "No gradient flows to x"
-    assert "`y1 = 2 * x + 3` is made of it" in found.chapters[1].words
+    assert result.title == "No gradient flows to x"
+    assert "`y1 = 2 * x + 3` is made of it" in result.chapters[1].words
 
 
 @pytest.mark.parametrize(
@@ -410,9 +410,9 @@ def run(source: str, library: Any) -> dict[str, Any]:
 def test_what_a_story_advises_brings_the_gradient(
     source: str, leaf: str | None, code: str, mended: str
 ) -> None:
-    found = told(source.replace("from torch import", "from autodiff_kit import"), leaf)
+    result = told(source.replace("from torch import", "from autodiff_kit import"), leaf)
 
-    assert code in found.fix
+    assert code in result.fix
     assert code in mended
     space = run(mended, torch)
     assert next(space[name] for name in "vxw" if name in space).grad is not None
@@ -429,29 +429,29 @@ def test_what_a_story_advises_brings_the_gradient_in_pytorch(name: str) -> None:
         warnings.simplefilter("ignore")
         with record(real) as rec:
             cell(source, {"torch": real})
-    found = story(rec, leaf)
+    result = story(rec, leaf)
     ours, theirs = run(mended, torch), run(mended, real)
 
     variable = next(name for name in "vxw" if name in theirs)
     assert theirs[variable].grad.tolist() == pytest.approx(ours[variable].grad.tolist(), rel=1e-6)
-    assert found is not None and code in found.fix
+    assert result is not None and code in result.fix
 
 
 def test_a_gradient_of_a_gradient_that_is_constant_is_not_advised_to_be_recorded() -> None:
-    found = told(V + "y = v * 2\ng, = torch.autograd.grad(y.sum(), v)\ng.sum().backward()")
+    result = told(V + "y = v * 2\ng, = torch.autograd.grad(y.sum(), v)\ng.sum().backward()")
 
     # With create_graph=True it is the same error: d(2 v)/dv is the number 2.
-    assert "create_graph" not in found.fix
-    assert "gradient is 0" in found.fix
+    assert "create_graph" not in result.fix
+    assert "gradient is 0" in result.fix
 
 
 def test_the_backward_that_freed_the_graph_is_told_by_its_number() -> None:
-    found = told(STORIES["freed after a retained one"][0])
+    result = told(STORIES["freed after a retained one"][0])
 
-    assert found.title == "The graph was freed by the second backward, and needed by a third"
-    assert "The second backward uses what multiply saved, and frees it." in str(found)
-    assert "The third backward reaches multiply" in str(found)
-    assert "let the second backward retain" in found.fix
+    assert result.title == "The graph was freed by the second backward, and needed by a third"
+    assert "The second backward uses what multiply saved, and frees it." in str(result)
+    assert "The third backward reaches multiply" in str(result)
+    assert "let the second backward retain" in result.fix
 
 
 @pytest.mark.parametrize(
@@ -461,50 +461,50 @@ def test_the_backward_that_freed_the_graph_is_told_by_its_number() -> None:
      "h = ak.tensor([w[0], w[1]])\nh.sum().backward()"],
 )  # fmt: skip
 def test_a_fix_calls_the_library_as_the_learner_does(source: str) -> None:
-    found = told(
+    result = told(
         "import autodiff_kit as ak\nw = ak.tensor([1., 2.], requires_grad=True)\n" + source
     )
 
-    assert "torch" not in str(found)
-    assert "ak." in found.fix
+    assert "torch" not in str(result)
+    assert "ak." in result.fix
 
 
 def test_the_library_may_have_any_name() -> None:
-    found = told(
+    result = told(
         "import autodiff_kit as adk\nw = adk.tensor([1., 2.], requires_grad=True)\n"
         "adk.autograd.grad(w * 2, w)"
     )
 
-    assert "w * 2" in found.title
-    assert "adk.ones_like(w * 2)" in found.fix
+    assert "w * 2" in result.title
+    assert "adk.ones_like(w * 2)" in result.fix
 
 
 def test_a_title_shows_an_expression_whole() -> None:
-    found = told("(torch.rand(3, requires_grad=True) * 2).backward()")
+    result = told("(torch.rand(3, requires_grad=True) * 2).backward()")
 
-    assert "rand(3, requires_grad=True) * 2" in found.title
-    assert found.title.endswith("has 3 numbers")
+    assert "rand(3, requires_grad=True) * 2" in result.title
+    assert result.title.endswith("has 3 numbers")
 
 
 @pytest.mark.parametrize("source", [s[0] for s in STORIES.values()], ids=STORIES)
 def test_the_last_step_of_a_run_explains_the_same_place_by_place(source: str) -> None:
-    rec, found = recorded(source), told(source)
+    rec, result = recorded(source), told(source)
 
     picture = build(rec)
     explanation = picture.frames[-1]["explanation"]
 
     assert [place["where"] for place in explanation["places"]] == [
-        list(c.where) for c in found.chapters
+        list(c.where) for c in result.chapters
     ]
-    for place, chapter in zip(explanation["places"], found.chapters, strict=True):
+    for place, chapter in zip(explanation["places"], result.chapters, strict=True):
         assert chapter.words in place["words"]
         assert (place["node"] is None) == (chapter.node is None)
         assert place["node"] is None or place["node"] in {b.id for b in picture.outline.boxes}
-    assert explanation["fix"].lower().startswith(found.fix.lower())
+    assert explanation["fix"].lower().startswith(result.fix.lower())
     assert rec.error is not None
     assert explanation["message"] in rec.error["message"]
-    assert found.title in picture.frames[-1]["caption"]
-    assert found.fix.replace("`", "")[1:] in to_text(picture)
+    assert result.title in picture.frames[-1]["caption"]
+    assert result.fix.replace("`", "")[1:] in to_text(picture)
 
 
 def test_an_error_that_is_not_about_the_graph_has_its_message_and_its_advice() -> None:
@@ -519,10 +519,10 @@ def test_an_error_that_is_not_about_the_graph_has_its_message_and_its_advice() -
 
 
 def test_a_new_leaf_is_told_where_it_was_made() -> None:
-    found = told(*ADVICE["a new leaf"][:2])
+    result = told(*ADVICE["a new leaf"][:2])
 
-    assert "`torch.tensor` gives the numbers without the graph" in str(found)
-    assert "`h` is a new leaf" in str(found)
+    assert "`torch.tensor` gives the numbers without the graph" in str(result)
+    assert "`h` is a new leaf" in str(result)
 
 
 def test_a_loop_is_blamed_only_for_what_it_has_made() -> None:
@@ -537,10 +537,10 @@ def test_a_loop_is_blamed_only_for_what_it_has_made() -> None:
 
 
 def test_a_saved_number_is_named_and_frees_no_memory() -> None:
-    found = told(ADVICE["made before the loop"][0])
+    result = told(ADVICE["made before the loop"][0])
 
-    assert "saves `2`" in found.chapters[0].words  # PyTorch's _saved_other
-    assert "bytes" not in str(found)
+    assert "saves `2`" in result.chapters[0].words  # PyTorch's _saved_other
+    assert "bytes" not in str(result)
 
 
 def test_what_the_learner_still_holds_is_not_told_as_freed_memory() -> None:
@@ -554,11 +554,11 @@ def test_only_code_that_ran_is_told() -> None:
         "def b4():\n    y = torch.tensor([5., 6.])\n    y.sum().backward()\n\n\nb4()"
     )
 
-    found = told(source)
+    result = told(source)
 
-    assert "detach" not in str(found)
-    assert "requires_grad=True" in found.fix
-    assert [c.where[1] for c in found.chapters if c.where] == [8, 9]
+    assert "detach" not in str(result)
+    assert "requires_grad=True" in result.fix
+    assert [c.where[1] for c in result.chapters if c.where] == [8, 9]
 
 
 @pytest.mark.parity
@@ -576,8 +576,8 @@ def test_real_pytorch_tells_the_same_story(name: str) -> None:
         except (RuntimeError, TypeError, ValueError):
             pass
 
-    found = story(rec)
+    result = story(rec)
 
-    assert found is not None
-    assert found.title == told(source).title
-    assert [c.where[1] for c in found.chapters if c.where] == lines
+    assert result is not None
+    assert result.title == told(source).title
+    assert [c.where[1] for c in result.chapters if c.where] == lines

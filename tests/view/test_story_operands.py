@@ -145,9 +145,9 @@ MISFITS = {
 
 
 def told(rec: Recording) -> Story:
-    found = story(rec)
-    assert found is not None, rec.error
-    return found
+    result = story(rec)
+    assert result is not None, rec.error
+    return result
 
 
 pytestmark = pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad=True")
@@ -159,13 +159,13 @@ def test_an_error_is_explained_in_the_names_of_its_line(name: str, library: Any)
     program, lines, words, fix, _ = MISFITS[name]
     rec = recorded(program, library)
 
-    found = told(rec)
+    result = told(rec)
 
-    assert [c.where[1] for c in found.chapters if c.where] == lines
-    assert all(c.where for c in found.chapters)
-    said = "\n".join(f"{c.words}\n" for c in found.chapters)
-    assert all(part in said for part in words), said
-    assert fix in found.fix
+    assert [c.where[1] for c in result.chapters if c.where] == lines
+    assert all(c.where for c in result.chapters)
+    text = "\n".join(f"{c.words}\n" for c in result.chapters)
+    assert all(part in text for part in words), text
+    assert fix in result.fix
     assert build(rec).frames[-1]["explanation"]["title"]
 
 
@@ -180,16 +180,16 @@ def test_the_fixed_program_runs(name: str, library: Any) -> None:
 @LIBRARIES
 @pytest.mark.parametrize("name", MISFITS)
 def test_a_fix_is_drawn_as_one_sentence_after_the_other(name: str, library: Any) -> None:
-    found = told(recorded(MISFITS[name][0], library))
+    result = told(recorded(MISFITS[name][0], library))
 
-    assert ".." not in re.sub(r"\.\.\.", "", found.svg.partition("</style>")[2])
-    assert ("How to fix it" in found.svg) == ("How to fix it" in str(found)) == bool(found.fix)
+    assert ".." not in re.sub(r"\.\.\.", "", result.svg.partition("</style>")[2])
+    assert ("How to fix it" in result.svg) == ("How to fix it" in str(result)) == bool(result.fix)
 
 
 def test_an_error_of_which_no_fix_is_known_is_drawn_without_one() -> None:
-    found = told(recorded("y = torch.ones(2)[5]"))
+    result = told(recorded("y = torch.ones(2)[5]"))
 
-    assert found.fix == "" and "How to fix it" not in str(found) + found.svg
+    assert result.fix == "" and "How to fix it" not in str(result) + result.svg
 
 
 @LIBRARIES

@@ -222,11 +222,11 @@ def test_a_box_has_a_line_for_its_gradient_only_if_it_gets_one():
 
 def palette(scheme):
     style = picture_style()[0]
-    found = dict(re.findall(r"--adk-([\w-]+):([^;]+);", style.split("}")[0]))
+    colours = dict(re.findall(r"--adk-([\w-]+):([^;]+);", style.split("}")[0]))
     if scheme == "dark":
         dark = re.search(r"@media \(prefers-color-scheme:dark\)\{[^{]*\{(.*?)\}", style)[1]
-        found |= dict(re.findall(r"--adk-([\w-]+):([^;]+);", dark))
-    return {n: re.search(r"#[0-9a-f]{6}", v)[0] for n, v in found.items() if "#" in v}
+        colours |= dict(re.findall(r"--adk-([\w-]+):([^;]+);", dark))
+    return {n: re.search(r"#[0-9a-f]{6}", v)[0] for n, v in colours.items() if "#" in v}
 
 
 def luminance(colour):
@@ -282,11 +282,11 @@ def test_labels_of_arguments_do_not_run_into_each_other(code, count):
     drawn = base_svg(build(run(code, model=model, x=x, t=t), fold=False))
 
     label = r'class="adk-arg"[^>]* x="([\d.]+)" y="([\d.]+)" text-anchor="(\w+)">(\w+)<'
-    found = []
+    labels = []
     for x_, y, anchor, text in re.findall(label, drawn):
         width = 6.7 * len(text)  # 11 px, monospaced
         left = float(x_) - (width if anchor == "end" else 0)
-        found.append((float(y), left, left + width))
-    assert len(found) == count  # left and right of @; a bias is added
-    for (y1, left1, right1), (y2, left2, right2) in combinations(found, 2):
+        labels.append((float(y), left, left + width))
+    assert len(labels) == count  # left and right of @; a bias is added
+    for (y1, left1, right1), (y2, left2, right2) in combinations(labels, 2):
         assert abs(y1 - y2) >= 11 or right1 < left2 or right2 < left1

@@ -26,14 +26,14 @@ s.backward()
 
 
 def test_boxes_of_one_name_say_in_which_iteration_they_were_made():
-    found = picture(SUM)
+    drawing = picture(SUM)
 
-    boxes = [text for text in found.texts if text["name"] == "a ** 2"]
-    titles = [box["title"] for box in found.payload()["nodes"].values()]
+    boxes = [text for text in drawing.texts if text["name"] == "a ** 2"]
+    titles = [box["title"] for box in drawing.payload()["nodes"].values()]
 
     assert [box["symbol"] for box in boxes] == [f"in iteration {i}" for i in (1, 2, 3)]
     assert "a ** 2 in iteration 2" in titles
-    uses = found.payload()["nodes"]["0"]["uses"]
+    uses = drawing.payload()["nodes"]["0"]["uses"]
     assert [words for _, words in uses] == [f"a ** 2 in iteration {i}" for i in (1, 2, 3)]
 
 
@@ -54,9 +54,9 @@ def test_the_inspector_has_the_value_of_a_plain_number():
 
 
 def test_a_numbered_name_is_explained_once_and_in_the_inspector():
-    found = picture(SUM)
-    captions = " ".join(frame["caption"] for frame in found.frames)
-    whats = [box["what"] for box in found.payload()["nodes"].values()]
+    drawing = picture(SUM)
+    captions = " ".join(frame["caption"] for frame in drawing.frames)
+    whats = [box["what"] for box in drawing.payload()["nodes"].values()]
 
     assert captions.count("s1 is the first of 3 results the code calls s.") == 1
     assert any(what.endswith("It is the third of 3 results the code calls s.") for what in whats)
@@ -84,20 +84,20 @@ def test_the_classes_of_a_loss_are_an_input_of_it():
         "x = torch.tensor([[1., 2.]], requires_grad=True)\nt = torch.tensor([1])\n"
         "loss = torch.nn.functional.cross_entropy(x, t)"
     )
-    found = picture(source)
-    boxes = {box["name"]: (name, box) for name, box in found.payload()["nodes"].items()}
+    drawing = picture(source)
+    boxes = {box["name"]: (name, box) for name, box in drawing.payload()["nodes"].items()}
 
     assert boxes["t"][1]["consumers"] == [boxes["loss"][0]]
 
 
 def test_iterations_of_loops_in_each_other_are_told_with_their_loops():
-    found = picture(
+    drawing = picture(
         "x = torch.tensor(2., requires_grad=True)\n"
         "fs = [[lambda k=k: x * k for k in range(2)] for _ in range(2)]\n"
         "out = sum(f() for row in fs for f in row)\nout.backward()"
     )
 
-    boxes = [text["symbol"] for text in found.texts if text["name"] == "x * k"]
+    boxes = [text["symbol"] for text in drawing.texts if text["name"] == "x * k"]
     assert boxes == [
         f"in iteration {f} for f, iteration {r} for row" for r in (1, 2) for f in (1, 2)
     ]

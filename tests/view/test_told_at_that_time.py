@@ -112,10 +112,10 @@ lin(x[:1]).backward()
 """
     steps = captions(X + source, library)
 
-    (made,) = (step for step in steps if step.startswith("lin.weight = "))
-    assert made.endswith("is data: a parameter of Linear. " + NO_GRADIENT)
-    (told,) = (step for step in steps if "set to True" in step)
-    assert told.startswith("lin.weight.requires_grad and lin.bias.requires_grad are set to True")
+    (caption,) = (step for step in steps if step.startswith("lin.weight = "))
+    assert caption.endswith("is data: a parameter of Linear. " + NO_GRADIENT)
+    (text,) = (step for step in steps if "set to True" in step)
+    assert text.startswith("lin.weight.requires_grad and lin.bias.requires_grad are set to True")
     assert [step for step in steps if step.startswith("lin.bias.grad: nothing before")]
 
 
@@ -157,8 +157,8 @@ def test_items_of_a_list_are_called_by_their_places_when_they_are_made(library: 
     )
     steps = captions(X + source, library)
 
-    told = [re.match(r"[^=]*?(?= =)", step) for step in steps]
-    names = [match[0] for match in told if match and ":" not in match[0]]
+    texts = [re.match(r"[^=]*?(?= =)", step) for step in steps]
+    names = [match[0] for match in texts if match and ":" not in match[0]]
     assert names == ["x", "ws[0]", "ws[1]", "p['w']", "p['b']"]
     assert "(the rule for p['w'] reads it)" in steps[-1]
 
@@ -177,12 +177,12 @@ def test_an_entry_is_called_so_in_every_round(library: str) -> None:
     source = "s = {'h': x}\nfor t in range(2):\n    s['h'] = s['h'] * 2\ns['h'].sum().backward()"
     steps = captions(X + source, library)
 
-    made = [step for step in steps if "multiply makes" in step]
-    assert [step.partition(":")[0] for step in made] == [
+    texts = [step for step in steps if "multiply makes" in step]
+    assert [step.partition(":")[0] for step in texts] == [
         "Iteration 1. s['h'] = s['h'] * 2",
         "Iteration 2. s['h'] = s['h'] * 2",
     ]
-    assert made[0].endswith("Here, s['h'] is x.")
+    assert texts[0].endswith("Here, s['h'] is x.")
     assert [step for step in steps if step.startswith("Next comes s['h'] in iteration 1")]
 
 
@@ -265,10 +265,10 @@ def test_running_means_are_not_said_to_be_read_by_rules_of_a_batch_that_trains(
 ) -> None:
     steps = captions(NORM, library)
 
-    (made,) = (step for step in steps if "batch norm makes" in step)
-    assert not re.search(r"running_\w+ = \[[^]]*\] \(the rule", made)
-    told = [step for step in steps if step.startswith("The rule of batch norm for norm.weight")]
-    assert "times the normalized" in told[0]
+    (caption,) = (step for step in steps if "batch norm makes" in step)
+    assert not re.search(r"running_\w+ = \[[^]]*\] \(the rule", caption)
+    texts = [step for step in steps if step.startswith("The rule of batch norm for norm.weight")]
+    assert "times the normalized" in texts[0]
 
 
 @BOTH

@@ -37,24 +37,24 @@ def picture(expression: str, library: str) -> tuple[Picture, Any]:
     return program.picture, program
 
 
-def last_op(found: Picture) -> Any:
-    return [box for box in found.outline.boxes if box.kind == "op"][-1]
+def last_op(drawing: Picture) -> Any:
+    return [box for box in drawing.outline.boxes if box.kind == "op"][-1]
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
 def test_operands_are_drawn_from_left_to_right(expression: str, library: str) -> None:
-    found, program = picture(expression, library)
-    boxes = found.outline.boxes
-    middle = {b.id: found.layout.positions[k][0] + found.sizes[k][0] / 2
+    drawing, program = picture(expression, library)
+    boxes = drawing.outline.boxes
+    middle = {b.id: drawing.layout.positions[k][0] + drawing.sizes[k][0] / 2
               for k, b in enumerate(boxes)}  # fmt: skip
     leaf_of: dict[str, str] = {}
     for box in boxes:  # of `b * 3`, what it is made of
-        sources = [edge.source for edge in found.outline.edges if edge.target == box.id]
+        sources = [edge.source for edge in drawing.outline.edges if edge.target == box.id]
         name = program.nodes[box.nodes[0]]["name"]
         leaf_of[box.id] = leaf_of[sources[-1]] if sources else name
 
-    sources = [e.source for e in found.outline.edges if e.target == last_op(found).id]
+    sources = [e.source for e in drawing.outline.edges if e.target == last_op(drawing).id]
 
     drawn = [leaf_of[s] for s in sorted(dict.fromkeys(sources), key=middle.__getitem__)]
     written = [name for name in re.findall(r"\b[bxwu]\b", expression) if name in drawn]
@@ -72,16 +72,16 @@ def test_operands_are_drawn_from_left_to_right(expression: str, library: str) ->
 def test_a_constant_stands_on_the_side_where_it_was_written(
     expression: str, symbol: str, library: str
 ) -> None:
-    found, _ = picture(expression, library)
-    assert found.texts[[*found.outline.boxes].index(last_op(found))]["made"] == symbol
+    drawing, _ = picture(expression, library)
+    assert drawing.texts[[*drawing.outline.boxes].index(last_op(drawing))]["origin"] == symbol
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize("expression", ["w * x", "x * w", "F.linear(x, w)", "x @ w", "u / b"])
 def test_rules_and_saved_values_are_told_in_this_order(expression: str, library: str) -> None:
-    found, program = picture(expression, library)
-    data, node = program.recording.to_dict(), last_op(found).nodes[0]
-    rows = dict(facts(data, [node], found._names))
+    drawing, program = picture(expression, library)
+    data, node = program.recording.to_dict(), last_op(drawing).nodes[0]
+    rows = dict(facts(data, [node], drawing._names))
     written = re.findall(r"\b[bxwu]\b", expression)
 
     rules = re.findall(r"^(?:gradient of )?([bxwu])\b", rows["rules"], re.M)
@@ -89,7 +89,7 @@ def test_rules_and_saved_values_are_told_in_this_order(expression: str, library:
 
     assert rules == written
     assert saved == [name for name in written if name in saved]
-    caption = next(f["caption"] for f in found.frames if f["node"] == last_op(found).id)
+    caption = next(f["caption"] for f in drawing.frames if f["node"] == last_op(drawing).id)
     assert [n for n in re.findall(r"\b([bxwu])(?:\.t\(\))? = ", caption) if n in saved] == saved
 
 

@@ -69,19 +69,19 @@ def test_values_are_of_the_kind_that_the_function_takes():
 
 
 def test_tensors_keep_their_dtype_shape_and_whether_they_require_grad():
-    given = {
+    values = {
         "x": torch.tensor([[1.5]], dtype=torch.float64),
         "n": torch.tensor(3),
         "f": torch.tensor(True),
         "w": torch.ones(2, requires_grad=True),
     }
-    arguments = Arguments(lambda x, n, f, w: x, given)
+    arguments = Arguments(lambda x, n, f, w: x, values)
 
     for name, value in arguments.values().items():
-        assert value.dtype == given[name].dtype
-        assert value.shape == given[name].shape
-        assert value.requires_grad == given[name].requires_grad
-        assert value is not given[name]
+        assert value.dtype == values[name].dtype
+        assert value.shape == values[name].shape
+        assert value.requires_grad == values[name].requires_grad
+        assert value is not values[name]
     assert isinstance(arguments.controls["n"], Slider)
     assert isinstance(arguments.controls["f"], Switch)
     assert "w" not in arguments.controls
@@ -95,16 +95,16 @@ def test_a_slider_reaches_its_beginning_whatever_that_is():
 
 
 def test_a_float_that_stays_one_keeps_all_its_digits():
-    seen = []
+    values = []
 
     def f(x=1.0, lr=0.1):
-        seen.append(lr)
+        values.append(lr)
         return x * 2
 
     arguments = Arguments(f, {})
     arguments.settled(lambda: arguments.call(f, arguments.values()))
 
-    assert seen[-1] == 0.1
+    assert values[-1] == 0.1
 
 
 def test_missing_and_unknown_arguments_are_named():
@@ -121,10 +121,10 @@ def test_missing_and_unknown_arguments_are_named():
 def test_words_say_what_can_be_turned():
     arguments = Arguments(everything, {"data": torch.ones(2, 3), "x": torch.tensor(1.5)})
 
-    said = arguments.words(arguments.values())
+    text = arguments.words(arguments.values())
 
-    assert said.startswith("x = 1.5, n = 3, rate = 0.5, flag = True, act = tanh, colour = BLUE")
-    assert "data" not in said
+    assert text.startswith("x = 1.5, n = 3, rate = 0.5, flag = True, act = tanh, colour = BLUE")
+    assert "data" not in text
 
 
 def test_positional_only_arguments_are_given_by_position():

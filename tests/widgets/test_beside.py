@@ -18,8 +18,8 @@ PROGRAM = "x = torch.tensor(3., requires_grad=True)\ny = x * x\nprint(y.grad_fn.
 def cells() -> list[str]:
     if not LESSON.exists():
         return []
-    found = nbformat.read(LESSON, as_version=4).cells  # type: ignore[no-untyped-call]
-    sources = [cell.source for cell in found if cell.source.startswith("%%beside")]
+    cells_of_lesson = nbformat.read(LESSON, as_version=4).cells  # type: ignore[no-untyped-call]
+    sources = [cell.source for cell in cells_of_lesson if cell.source.startswith("%%beside")]
     return [source.partition("\n")[2] for source in sources]
 
 

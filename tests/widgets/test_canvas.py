@@ -27,13 +27,13 @@ def test_an_empty_canvas_stores_no_picture() -> None:
 
 
 def test_what_the_browser_hands_back_can_be_observed() -> None:
-    canvas, heard = Canvas(), []
-    canvas.observe(lambda change: heard.append(change["new"]), names=["picked", "point"])
+    canvas, changes = Canvas(), []
+    canvas.observe(lambda change: changes.append(change["new"]), names=["picked", "point"])
 
     canvas.set_state({"picked": "node-3"})
     canvas.set_state({"point": [1, 2.5]})
 
-    assert heard == ["node-3", [1.0, 2.5]]
+    assert changes == ["node-3", [1.0, 2.5]]
 
 
 @pytest.mark.parametrize("point", [[1.0], [1.0, 2.0, 3.0], [0.0, float("nan")], [float("inf"), 0]])

@@ -21,80 +21,80 @@ def lab(function=power, **more):
 
 
 def test_at_the_values_of_the_trace_both_agree():
-    seen = lab()
+    widget = lab()
 
-    assert seen.dynamic.item() == seen.static.item() == 8
-    assert seen.agrees
-    assert seen.canvas.caption == "Both answer 8.0. Traced at x = 2.0, rounds = 2."
+    assert widget.dynamic.item() == widget.static.item() == 8
+    assert widget.agrees
+    assert widget.canvas.caption == "Both answer 8.0. Traced at x = 2.0, rounds = 2."
 
 
 def test_a_frozen_branch_gives_the_wrong_answer_and_the_wrong_gradient():
-    seen = lab()
+    widget = lab()
 
-    seen.controls["x"].value = 3.0
+    widget.controls["x"].value = 3.0
 
     # x^3 = 27 > 10, so 24; the trace: 27. Gradients 3 x^2 - 1 = 26 and 27.
-    assert (seen.dynamic.item(), seen.static.item()) == (24, 27)
-    assert not seen.agrees
+    assert (widget.dynamic.item(), widget.static.item()) == (24, 27)
+    assert not widget.agrees
     for number in ("24.0", "27.0", "26.0"):
-        assert f">{number}</text>" in seen.canvas.svg
-    assert "frozen\u00a0→\u00a0False;\u00a0now\u00a0True" in seen.canvas.svg
-    assert "not in the trace</text>" in seen.canvas.svg
+        assert f">{number}</text>" in widget.canvas.svg
+    assert "frozen\u00a0→\u00a0False;\u00a0now\u00a0True" in widget.canvas.svg
+    assert "not in the trace</text>" in widget.canvas.svg
 
 
 def test_a_number_that_is_no_tensor_is_frozen_without_a_question():
-    seen = lab()
+    widget = lab()
 
-    seen.controls["rounds"].value = 1
+    widget.controls["rounds"].value = 1
 
-    assert (seen.dynamic.item(), seen.static.item()) == (4, 8)
-    assert "rounds = 2: not a tensor" in seen.canvas.svg
+    assert (widget.dynamic.item(), widget.static.item()) == (4, 8)
+    assert "rounds = 2: not a tensor" in widget.canvas.svg
 
 
 def test_tracing_again_makes_it_right_here():
-    seen = lab()
-    seen.controls["x"].value = 3.0
+    widget = lab()
+    widget.controls["x"].value = 3.0
 
-    seen.controls["trace again"].click()
+    widget.controls["trace again"].click()
 
-    assert seen.agrees
-    assert "Traced at x = 3.0" in seen.canvas.caption
+    assert widget.agrees
+    assert "Traced at x = 3.0" in widget.canvas.caption
 
 
 def test_counts_are_those_of_the_two_runs():
-    seen = lab()
+    widget = lab()
 
     # Two products and the question, which the trace leaves out; questions build no node.
-    assert (seen.nodes, seen.operations) == (2, 2)
-    assert seen.kept == 8  # x and the first product, 4 bytes each
+    assert (widget.nodes, widget.operations) == (2, 2)
+    assert widget.bytes_saved == 8  # x and the first product, 4 bytes each
 
 
 def test_other_values_are_asked_with_both():
-    seen = lab()
+    widget = lab()
 
     # Of -4, -2, 0, 2 and 4 only 4 goes the other way: 4^3 = 64, and 64 - 4 = 60.
-    assert seen.canvas.svg.count(">wrong</text>") == 1
-    assert ">60.0</text>" in seen.canvas.svg
-    assert ">64.0</text>" in seen.canvas.svg
+    assert widget.canvas.svg.count(">wrong</text>") == 1
+    assert ">60.0</text>" in widget.canvas.svg
+    assert ">64.0</text>" in widget.canvas.svg
 
 
 def test_times_are_measured_and_stay_out_of_the_picture():
-    seen = lab()
+    widget = lab()
 
-    assert set(seen.seconds) == {"dynamic", "static"}
-    assert "times as fast" in seen.note
-    for text in (seen.still(), repr(seen)):
+    assert set(widget.seconds) == {"dynamic", "static"}
+    assert "times as fast" in widget.note
+    for text in (widget.still(), repr(widget)):
         assert "µs" not in text
 
 
 def test_another_shape_is_refused_by_the_trace_alone():
-    seen = Compare(lambda x: x.sum(), x=[torch.ones(2), torch.ones(3)])
+    widget = Compare(lambda x: x.sum(), x=[torch.ones(2), torch.ones(3)])
 
-    seen.controls["x"].value = 1
+    widget.controls["x"].value = 1
 
-    assert seen.static is None
-    assert seen.dynamic.item() == 3
-    assert seen.canvas.caption.startswith("The trace cannot be replayed")
+    assert widget.static is None
+    assert widget.dynamic.item() == 3
+    assert widget.canvas.caption.startswith("The trace cannot be replayed")
 
 
 def test_what_cannot_be_traced_has_a_dynamic_answer_alone():
@@ -103,26 +103,26 @@ def test_what_cannot_be_traced_has_a_dynamic_answer_alone():
             x = x * 2
         return x
 
-    seen = lab(doubled)
+    widget = lab(doubled)
 
-    assert "cannot be replayed" in seen.message
-    assert seen.dynamic.item() == 32  # 2, 4, 8, 16, 32: four products
-    assert seen.static is None
-    assert (seen.nodes, seen.operations, seen.agrees) == (4, 0, False)
+    assert "cannot be replayed" in widget.message
+    assert widget.dynamic.item() == 32  # 2, 4, 8, 16, 32: four products
+    assert widget.static is None
+    assert (widget.nodes, widget.operations, widget.agrees) == (4, 0, False)
 
 
 def test_what_cannot_be_traced_is_said_in_the_lab():
-    seen = lab(lambda x: x * float(x.detach()))
+    widget = lab(lambda x: x * float(x.detach()))
 
-    assert "float" in seen.message
-    assert "lambda x: x * float(x.detach())" in seen.message
+    assert "float" in widget.message
+    assert "lambda x: x * float(x.detach())" in widget.message
 
 
 def test_an_answer_of_many_numbers_has_no_gradient_to_compare():
-    seen = Compare(lambda x: x * 2, x=torch.ones(2, requires_grad=True))
+    widget = Compare(lambda x: x * 2, x=torch.ones(2, requires_grad=True))
 
-    assert seen.agrees
-    assert "gradient" not in seen.canvas.svg
+    assert widget.agrees
+    assert "gradient" not in widget.canvas.svg
 
 
 def test_errors_at_other_values_leave_the_rest_of_the_table():
@@ -131,10 +131,10 @@ def test_errors_at_other_values_leave_the_rest_of_the_table():
             raise ValueError("no")
         return x * 2
 
-    seen = lab(picky)
+    widget = lab(picky)
 
-    assert seen.message == ""
-    assert seen.agrees
+    assert widget.message == ""
+    assert widget.agrees
 
 
 def test_the_same_values_give_the_same_picture():
@@ -150,10 +150,10 @@ def test_a_function_that_prints_is_not_called_hundreds_of_times_to_time_it(capsy
         print("here")
         return x * 2
 
-    seen = lab(told)
+    widget = lab(told)
 
-    assert seen.times_as_fast == 0
-    assert "this function prints" in seen.note
+    assert widget.times_as_fast == 0
+    assert "this function prints" in widget.note
     assert capsys.readouterr().out.count("here") < 20
 
 
@@ -176,21 +176,21 @@ def test_nothing_is_known_before_a_run_has_ended():
     def failing(x):
         raise ValueError("not yet")
 
-    seen = lab(failing)
+    widget = lab(failing)
 
-    assert seen.message.startswith("ValueError: not yet")
-    assert (seen.dynamic, seen.static, seen.agrees) == (None, None, False)
-    assert seen.nodes == seen.operations == seen.kept == 0
+    assert widget.message.startswith("ValueError: not yet")
+    assert (widget.dynamic, widget.static, widget.agrees) == (None, None, False)
+    assert widget.nodes == widget.operations == widget.bytes_saved == 0
 
 
 def test_a_wrong_answer_that_looks_like_the_right_one_is_told_as_wrong_numbers():
     def signed(x):
         return torch.ones(2000) * (x if x > 0 else -x)
 
-    seen = lab(signed)
-    seen.controls["x"].value = -1.0
+    widget = lab(signed)
+    widget.controls["x"].value = -1.0
 
-    assert seen.canvas.caption.startswith(
+    assert widget.canvas.caption.startswith(
         "The static graph gives wrong numbers: both are shown as (2000,) tensor."
     )
 
@@ -201,9 +201,9 @@ def test_what_a_freed_node_saved_is_counted_with_the_nodes_that_were_built():
         y = x * 2
         return y.sum()
 
-    seen = Compare(overwritten, x=torch.ones(1000, requires_grad=True))
+    widget = Compare(overwritten, x=torch.ones(1000, requires_grad=True))
 
-    assert (seen.nodes, seen.kept) == (3, 4000)
+    assert (widget.nodes, widget.bytes_saved) == (3, 4000)
 
 
 def test_a_layer_that_updates_itself_is_advised_to_be_evaluated() -> None:

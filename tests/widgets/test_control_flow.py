@@ -24,97 +24,98 @@ def lab(function=power, **more):
 
 
 def test_the_first_run_is_drawn_over_nothing():
-    seen = lab()
+    widget = lab()
 
-    assert seen.answer.item() == 8
+    assert widget.answer.item() == 8
     line = power.__code__.co_firstlineno + 4
     assert (
-        seen.canvas.caption == f"The answer is 8.0, with x.grad 12.0. Line {line}: y > 10 → False."
+        widget.canvas.caption
+        == f"The answer is 8.0, with x.grad 12.0. Line {line}: y > 10 → False."
     )
-    assert "added</text>" not in seen.canvas.svg
+    assert "added</text>" not in widget.canvas.svg
 
 
 def test_another_loop_count_is_drawn_over_the_run_before():
-    seen = lab()
+    widget = lab()
 
-    seen.controls["rounds"].value = 3
+    widget.controls["rounds"].value = 3
 
-    assert seen.difference.came == ("y * x", "y - 10")
+    assert widget.difference.came == ("y * x", "y - 10")
     # x^3 = 8 with 3 x^2 = 12, and x^4 - 10 = 6 with 4 x^3 = 32.
     words = "At rounds = 2 the answer was 8.0, with x.grad 12.0. Now it is 6.0, with x.grad 32.0."
-    assert words in seen.canvas.caption
-    assert seen.canvas.svg.count(">+ added</text>") == 2
-    assert "→\u00a0True" in seen.canvas.svg
+    assert words in widget.canvas.caption
+    assert widget.canvas.svg.count(">+ added</text>") == 2
+    assert "→\u00a0True" in widget.canvas.svg
 
 
 def test_the_run_it_is_compared_with_can_be_the_first_or_none():
-    seen = lab()
-    seen.controls["rounds"].value = 3
-    seen.controls["rounds"].value = 4
-    assert len(seen.difference.came) == 1
+    widget = lab()
+    widget.controls["rounds"].value = 3
+    widget.controls["rounds"].value = 4
+    assert len(widget.difference.came) == 1
 
-    seen.controls["over"].value = "the first run"
-    assert len(seen.difference.came) == 3
-    seen.controls["over"].value = "nothing"
-    assert len(seen.difference.came) == 0
+    widget.controls["over"].value = "the first run"
+    assert len(widget.difference.came) == 3
+    widget.controls["over"].value = "nothing"
+    assert len(widget.difference.came) == 0
 
 
 def test_the_frozen_trace_answers_wrongly_beside_it():
-    seen = lab()
+    widget = lab()
 
-    seen.controls["frozen"].value = True
-    assert "answers 8.0, the same" in seen.canvas.caption
-    seen.controls["x"].value = 3.0
+    widget.controls["frozen"].value = True
+    assert "answers 8.0, the same" in widget.canvas.caption
+    widget.controls["x"].value = 3.0
 
     # The function: 27 > 10, so 17. The trace went the other way: 27.
     assert (
         "The trace, made at x = 2.0, rounds = 2, answers 27.0. Wrong: the function gives 17.0."
-        in (seen.canvas.caption)
+        in (widget.canvas.caption)
     )
 
 
 def test_switched_off_and_on_the_trace_is_made_anew_of_the_arguments_of_now():
-    seen = lab(frozen=True)
-    seen.controls["x"].value = 3.0
-    assert "made at x = 2.0, rounds = 2," in seen.canvas.caption
+    widget = lab(frozen=True)
+    widget.controls["x"].value = 3.0
+    assert "made at x = 2.0, rounds = 2," in widget.canvas.caption
 
-    seen.controls["frozen"].value = False
-    assert "trace" not in seen.canvas.caption
-    seen.controls["x"].value = 4.0
-    seen.controls["frozen"].value = True
+    widget.controls["frozen"].value = False
+    assert "trace" not in widget.canvas.caption
+    widget.controls["x"].value = 4.0
+    widget.controls["frozen"].value = True
 
     # 4 ** 3 is more than 10, so the trace and the function both take 10 away.
-    assert "made at x = 4.0, rounds = 2, answers 54.0, the same." in seen.canvas.caption
-    assert "The trace, frozen when it was switched on" in seen.canvas.svg
+    assert "made at x = 4.0, rounds = 2, answers 54.0, the same." in widget.canvas.caption
+    assert "The trace, frozen when it was switched on" in widget.canvas.svg
 
 
 def test_below_each_other_the_panels_take_no_more_than_a_narrow_page():
-    seen = lab(frozen=True)
-    seen.controls["x"].value = 3.0
+    widget = lab(frozen=True)
+    widget.controls["x"].value = 3.0
 
-    width = int(re.search(r'data-narrow="(\d+) \d+"', seen.canvas.svg)[1])
+    width = int(re.search(r'data-narrow="(\d+) \d+"', widget.canvas.svg)[1])
 
     # A cell of JupyterLab in a window of 900 px, its file browser open: 468 px, and 14 around.
     assert width <= 454 / 0.92
-    assert seen.canvas.svg.count('<g class="adk-panel"') == 4
+    assert widget.canvas.svg.count('<g class="adk-panel"') == 4
 
 
 def test_a_trace_that_cannot_be_replayed_says_why():
-    seen = ControlFlow(lambda x: x.sum(), frozen=True, x=[torch.ones(2), torch.ones(3)])
+    widget = ControlFlow(lambda x: x.sum(), frozen=True, x=[torch.ones(2), torch.ones(3)])
 
-    seen.controls["x"].value = 1
+    widget.controls["x"].value = 1
 
-    assert "cannot answer" in seen.canvas.caption
-    assert "[2]" in seen.canvas.caption
+    assert "cannot answer" in widget.canvas.caption
+    assert "[2]" in widget.canvas.caption
 
 
 def test_what_cannot_be_traced_is_said_and_the_picture_stays():
-    seen = lab(lambda x: x * float(x.detach()))
+    widget = lab(lambda x: x * float(x.detach()))
 
-    seen.controls["frozen"].value = True
+    widget.controls["frozen"].value = True
 
-    assert seen.message
-    assert "adk-stale" in seen.canvas._dom_classes
+    assert widget.message
+    assert "adk-stale" in widget.canvas._dom_classes
 
 
 def wrong(x):
@@ -129,39 +130,39 @@ def wrong(x):
 
 
 def test_a_run_that_raises_leaves_the_last_picture():
-    seen = lab(wrong)
-    before = seen.canvas.svg
+    widget = lab(wrong)
+    before = widget.canvas.svg
 
-    seen.controls["x"].value = 3.0
+    widget.controls["x"].value = 3.0
 
-    assert seen.message.startswith("ValueError: more than two\nIt came from line")
-    assert 'raise ValueError("more than two")' in seen.message
-    assert seen.canvas.svg == before
-    assert seen.answer.item() == 4
+    assert widget.message.startswith("ValueError: more than two\nIt came from line")
+    assert 'raise ValueError("more than two")' in widget.message
+    assert widget.canvas.svg == before
+    assert widget.answer.item() == 4
 
 
 @the_clock_strikes
 def test_a_run_without_end_is_stopped(monkeypatch):
     monkeypatch.setitem(run.__kwdefaults__, "seconds", 0.1)
-    seen = lab(wrong)
+    widget = lab(wrong)
 
-    seen.controls["x"].value = -1.0
-    assert "still running after 0.1 seconds" in seen.message
-    seen.controls["x"].value = 1.0
-    assert seen.message == ""
+    widget.controls["x"].value = -1.0
+    assert "still running after 0.1 seconds" in widget.message
+    widget.controls["x"].value = 1.0
+    assert widget.message == ""
 
 
 def test_no_tensor_returned_is_said():
-    seen = lab(wrong)
+    widget = lab(wrong)
 
-    seen.controls["x"].value = 0.0
+    widget.controls["x"].value = 0.0
 
-    assert seen.message.startswith("wrong returned nothing")
+    assert widget.message.startswith("wrong returned nothing")
 
 
 def test_a_function_without_tensors_is_told_how_to_get_one():
-    seen = ControlFlow(lambda n: torch.tensor(1.0), n=2)
-    assert seen.message == ""
+    widget = ControlFlow(lambda n: torch.tensor(1.0), n=2)
+    assert widget.message == ""
 
     assert ControlFlow(lambda n: n, n=2).message == (
         "The lambda did nothing with tensors and returned the int 2.\n"
@@ -176,9 +177,9 @@ def test_names_that_the_lab_needs_itself_are_refused():
 
 def test_same_controls_same_picture():
     def picture():
-        seen = lab()
-        seen.controls["rounds"].value = 5
-        return seen.still(), repr(seen)
+        widget = lab()
+        widget.controls["rounds"].value = 5
+        return widget.still(), repr(widget)
 
     assert picture() == picture()
     assert not re.search(r"0x[0-9a-f]{6}", picture()[0] + picture()[1])
@@ -195,13 +196,13 @@ def test_gradients_of_the_learners_tensors_are_left_alone():
 
 
 def test_no_round_at_all_is_a_run_like_any_other():
-    seen = lab()
+    widget = lab()
 
-    seen.controls["rounds"].value = 0
+    widget.controls["rounds"].value = 0
 
-    assert seen.message == ""
-    assert seen.answer.item() == 2
-    assert seen.difference.went == ("y * x", "y * x")
+    assert widget.message == ""
+    assert widget.answer.item() == 2
+    assert widget.difference.went == ("y * x", "y * x")
 
 
 def test_a_module_is_turned_by_what_its_forward_takes():
@@ -209,11 +210,11 @@ def test_a_module_is_turned_by_what_its_forward_takes():
         def forward(self, x, factor=2.0):
             return x * factor
 
-    seen = ControlFlow(Scaled(), x=torch.tensor(3.0))
-    seen.controls["factor"].value = 4.0
+    widget = ControlFlow(Scaled(), x=torch.tensor(3.0))
+    widget.controls["factor"].value = 4.0
 
-    assert seen.answer.item() == 12
-    assert "def\u00a0forward(self,\u00a0x,\u00a0factor=2.0):" in seen.canvas.svg
+    assert widget.answer.item() == 12
+    assert "def\u00a0forward(self,\u00a0x,\u00a0factor=2.0):" in widget.canvas.svg
 
 
 def test_a_detach_leaves_the_operations_and_takes_an_arrow() -> None:
@@ -231,34 +232,34 @@ def test_a_detach_leaves_the_operations_and_takes_an_arrow() -> None:
 def test_the_operations_of_a_function_without_source_are_the_same_ones_at_the_next_run():
     space = {}
     exec("def made(x=2.0):\n    y = x * x\n    return y * 3", space)
-    seen = ControlFlow(space["made"])
+    widget = ControlFlow(space["made"])
 
-    seen.controls["x"].value = -1.0
+    widget.controls["x"].value = -1.0
 
     # d/dx 3x^2 = 6x
-    assert seen.canvas.caption == (
+    assert widget.canvas.caption == (
         "No operation was added or removed: 2 operations unchanged. At x = 2.0 the answer was 12.0,"
         " with x.grad 12.0. Now it is 3.0, with x.grad -6.0."
     )
 
 
 def test_a_function_of_the_library_runs_and_its_operation_is_the_call():
-    seen = ControlFlow(torch.sin, x=0.0)
+    widget = ControlFlow(torch.sin, x=0.0)
 
-    seen.controls["x"].value = 1.0
+    widget.controls["x"].value = 1.0
 
-    assert seen.difference.came == seen.difference.went == ()
-    assert [node["text"] for node in seen.recording.nodes][-1] == "sin(x)"
+    assert widget.difference.came == widget.difference.went == ()
+    assert [node["text"] for node in widget.recording.nodes][-1] == "sin(x)"
 
 
 def test_large_answers_that_look_alike_are_not_called_the_same():
-    seen = ControlFlow(lambda x: x * torch.ones(2000), x=1.0)
+    widget = ControlFlow(lambda x: x * torch.ones(2000), x=1.0)
 
-    seen.controls["x"].value = -1.0
+    widget.controls["x"].value = -1.0
 
-    assert "still" not in seen.canvas.caption
+    assert "still" not in widget.canvas.caption
     assert "The answer has changed, though it is shown as (2000,) tensor again." in (
-        seen.canvas.caption
+        widget.canvas.caption
     )
 
 
@@ -267,28 +268,28 @@ def test_an_argument_is_told_as_it_was_before_the_function_changed_it():
         x.data.mul_(2)
         return x * x
 
-    seen = ControlFlow(doubled_in_place, x=1.0)
-    seen.controls["x"].value = 3.0
+    widget = ControlFlow(doubled_in_place, x=1.0)
+    widget.controls["x"].value = 3.0
 
-    assert "At x = 1.0 the answer was 4.0" in seen.canvas.caption
+    assert "At x = 1.0 the answer was 4.0" in widget.canvas.caption
 
 
 def test_nothing_is_known_before_a_run_has_ended():
     def failing(x):
         raise ValueError("not yet")
 
-    seen = lab(failing)
+    widget = lab(failing)
 
-    assert (seen.answer, seen.difference, seen.grads) == (None, None, {})
-    assert seen.recording.nodes == []
+    assert (widget.answer, widget.difference, widget.grads) == (None, None, {})
+    assert widget.recording.nodes == []
 
 
 def test_minus_zero_is_zero_and_no_other_answer():
-    seen = ControlFlow(lambda x: x * 0, x=1.0)
+    widget = ControlFlow(lambda x: x * 0, x=1.0)
 
-    seen.controls["x"].value = -1.0  # -1.0 * 0 is -0.0
+    widget.controls["x"].value = -1.0  # -1.0 * 0 is -0.0
 
-    assert "The answer is still" in seen.canvas.caption
+    assert "The answer is still" in widget.canvas.caption
 
 
 def test_a_tick_on_the_slider_marks_the_run_that_is_compared_with():

@@ -167,13 +167,13 @@ def test_a_change_comes_to_the_browser_in_one_message(monkeypatch):
 
 
 def test_the_state_can_be_read_set_in_part_and_observed():
-    lab, heard = All(), []
-    lab.observe(lambda change: heard.append(change["new"]["n"]), "state")
+    lab, numbers = All(), []
+    lab.observe(lambda change: numbers.append(change["new"]["n"]), "state")
 
     lab.state = {"n": 6, "kind": "Adam"}
 
     assert lab.drawn == 2
-    assert heard == [6]
+    assert numbers == [6]
     assert lab.state["kind"] == lab.controls["kind"].value == "Adam"
     assert lab.state["x"] == 0.5
     with pytest.raises(TypeError, match="there is no control 'size' to set"):

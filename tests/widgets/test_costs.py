@@ -24,14 +24,14 @@ def test_ten_sines_keep_ten_inputs_of_four_bytes_a_number() -> None:
     lab = Costs(inputs(1, 1000), recorded=waves, no_grad=torch.no_grad()(waves))
 
     assert lab.nodes == {"recorded": [10, 10], "no_grad": [0, 0]}
-    assert lab.kept == {"recorded": [40, 40_000], "no_grad": [0, 0]}
+    assert lab.bytes_saved == {"recorded": [40, 40_000], "no_grad": [0, 0]}
 
 
 def test_what_backward_releases_counts_as_long_as_it_was_kept() -> None:
     lab = Costs(inputs(1000), there_and_back=lambda x: waves(x).sum().backward())
 
     assert lab.nodes == {"there_and_back": [11]}
-    assert lab.kept == {"there_and_back": [40_000]}
+    assert lab.bytes_saved == {"there_and_back": [40_000]}
 
 
 def test_memory_that_is_used_again_does_not_add_up() -> None:
@@ -41,13 +41,15 @@ def test_memory_that_is_used_again_does_not_add_up() -> None:
 
     lab = Costs(inputs(1000), twice=twice)
 
-    assert lab.kept == {"twice": [4000]}  # exp keeps its result; one is released before the next
+    assert lab.bytes_saved == {
+        "twice": [4000]
+    }  # exp keeps its result; one is released before the next
 
 
 def test_an_array_that_two_nodes_keep_counts_once() -> None:
     lab = Costs(inputs(1000), shared=lambda x: torch.sin(x) + torch.cos(x))
 
-    assert lab.kept == {"shared": [4000]}
+    assert lab.bytes_saved == {"shared": [4000]}
 
 
 def test_a_replay_builds_no_node() -> None:
@@ -122,7 +124,7 @@ def test_an_error_is_said_in_the_lab() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "ways", "words"),
+    ("function", "ways", "words"),
     [
         (torch.ones(1), {"sine": torch.sin}, "Costs takes a list of tensors first."),
         ([], {"sine": torch.sin}, "Costs takes a list of tensors first."),
@@ -131,9 +133,11 @@ def test_an_error_is_said_in_the_lab() -> None:
         ([torch.ones(1)], {"sine": 3}, "sine is no function: it is 3."),
     ],
 )
-def test_what_it_cannot_measure_is_said_with_an_example(given: Any, ways: Any, words: str) -> None:
+def test_what_it_cannot_measure_is_said_with_an_example(
+    function: Any, ways: Any, words: str
+) -> None:
     with pytest.raises(TypeError) as error:
-        Costs(given, **ways)
+        Costs(function, **ways)
 
     assert str(error.value).startswith(words + "\n-> For example: Costs(")
 

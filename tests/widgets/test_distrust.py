@@ -68,9 +68,9 @@ def changing_weight(x: Any) -> Any:
     return x * weight
 
 
-def with_list(x: Any, seen: list[int] = []) -> Any:  # noqa: B006 - that is what is noticed
-    seen.append(1)
-    return x * len(seen)
+def with_list(x: Any, calls: list[int] = []) -> Any:  # noqa: B006 - that is what is noticed
+    calls.append(1)
+    return x * len(calls)
 
 
 def with_attribute(x: Any) -> Any:
@@ -129,7 +129,7 @@ def doubt_of(function: Any) -> str:
         (calls_another, "It changes count."),
         (next_number, "It changes numbers."),
         (changing_weight, "It changes weight."),
-        (with_list, "It changes the default value of seen."),
+        (with_list, "It changes the default value of calls."),
         (with_attribute, "It changes with_attribute.calls."),
         (closure(), "It changes inside."),
         (Layer(), "It changes Layer.calls."),
@@ -172,12 +172,12 @@ def test_random_numbers_that_by_chance_changed_nothing_are_said_too() -> None:
 
 
 def test_curves_and_surfaces_say_that_a_default_value_is_changed() -> None:
-    def surface(x: Any, y: Any, seen: list[int] = []) -> Any:  # noqa: B006
-        seen.append(1)
-        return x * x + y * y * len(seen)
+    def surface(x: Any, y: Any, calls: list[int] = []) -> Any:  # noqa: B006
+        calls.append(1)
+        return x * x + y * y * len(calls)
 
     for lab in (Slope(with_list), Descent(surface)):
-        assert "changes its argument seen each time" in lab.canvas.caption
+        assert "changes its argument calls each time" in lab.canvas.caption
 
 
 def test_a_function_that_fails_the_second_time_is_doubted() -> None:
@@ -334,7 +334,7 @@ def by_rule(x: Any) -> Any:
 def test_a_function_of_the_learners_own_is_no_side_effect() -> None:
     x = torch.tensor(1.0, requires_grad=True)
 
-    seen = examined(by_rule, lambda: by_rule(x), lambda value: value)
+    report = examined(by_rule, lambda: by_rule(x), lambda value: value)
 
-    assert seen.doubt == ""
-    assert not seen.has_effects
+    assert report.doubt == ""
+    assert not report.has_effects

@@ -29,15 +29,15 @@ CALLS = [call for cell in TABLE for call in re.findall(r"`(.+?)`", cell)]
 @pytest.fixture
 def labs(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """All labs that are made during a test."""
-    made: list[Any] = []
+    labs: list[Any] = []
     first = Lab.__init__
 
     def noted(self: Any, *args: Any, **kwargs: Any) -> None:
-        made.append(self)
+        labs.append(self)
         first(self, *args, **kwargs)
 
     monkeypatch.setattr(Lab, "__init__", noted)
-    return made
+    return labs
 
 
 def shows(lab: Any) -> str:
@@ -158,11 +158,13 @@ def docstrings() -> Iterator[Any]:
 @pytest.mark.parametrize("example", list(docstrings()))
 def test_no_lab_of_a_docstrings_example_shows_a_failure(example: Any, labs: list[Any]) -> None:
     options = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-    said: list[str] = []
+    messages: list[str] = []
 
-    result = doctest.DocTestRunner(verbose=False, optionflags=options).run(example, out=said.append)
+    result = doctest.DocTestRunner(verbose=False, optionflags=options).run(
+        example, out=messages.append
+    )
 
-    assert result.failed == 0, "".join(said)
+    assert result.failed == 0, "".join(messages)
     for lab in labs:
         shows(lab)
 

@@ -160,8 +160,8 @@ def points_of(path: str) -> Points:
 def on_the_page(figure: Figure, transform: Transform, points: Any) -> Points:
     """Return where points lie in pixels of the drawing, to the right and down."""
     numbers = np.asarray(points, dtype=float).reshape(-1, 2)
-    shown = transform.transform(numbers[np.isfinite(numbers).all(axis=1)]) * 72 / figure.dpi
-    return [(float(x), figure.get_figheight() * 72 - float(y)) for x, y in shown]
+    pixels = transform.transform(numbers[np.isfinite(numbers).all(axis=1)]) * 72 / figure.dpi
+    return [(float(x), figure.get_figheight() * 72 - float(y)) for x, y in pixels]
 
 
 def differences(ours: Points, theirs: Points) -> Any:
@@ -382,6 +382,8 @@ print(bool(lab.canvas.svg), "matplotlib" in sys.modules)
 lab.figure()
 print("matplotlib" in sys.modules, "matplotlib.pyplot" in sys.modules)"""
 
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
 
-    assert done.stdout.split() == ["True", "False", "True", "False"]
+    assert process.stdout.split() == ["True", "False", "True", "False"]

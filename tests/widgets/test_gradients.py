@@ -186,7 +186,7 @@ def test_a_constant_that_is_in_the_graph_has_slope_nought() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "told"),
+    ("function", "message"),
     [
         (lambda x: 1 / 0, "ZeroDivisionError"),
         (lambda x: None, "returned nothing"),
@@ -196,10 +196,12 @@ def test_a_constant_that_is_in_the_graph_has_slope_nought() -> None:
         (lambda x: x.add_(1), "a leaf Variable that requires grad is being used in an in-place"),
     ],
 )
-def test_a_function_that_cannot_be_drawn_is_answered_in_the_lab(function: Any, told: str) -> None:
+def test_a_function_that_cannot_be_drawn_is_answered_in_the_lab(
+    function: Any, message: str
+) -> None:
     lab = Slope(function)
 
-    assert told in lab.message
+    assert message in lab.message
     assert lab.canvas.svg == ""
     assert repr(lab).startswith("Slope(")
 
@@ -277,31 +279,31 @@ def test_what_a_lab_refuses_has_the_article_of_its_first_letter(lab: Any) -> Non
 
 
 def test_of_a_flat_surface_no_colour_is_named() -> None:
-    said = words(Descent(lambda x, y: x * 0 + y * 0))
+    text = words(Descent(lambda x, y: x * 0 + y * 0))
 
-    assert "The surface is flat: 0 everywhere." in said
-    assert "more blue" not in said
+    assert "The surface is flat: 0 everywhere." in text
+    assert "more blue" not in text
 
 
 # -- further arguments --------------------------------------------------------------------------
 
 
 def test_further_arguments_of_a_curve_have_controls_and_stay_what_they_are() -> None:
-    seen: list[Any] = []
+    calls: list[Any] = []
 
     def line(x: Any, a: Any = 0.1, times: Any = 2, flip: Any = False) -> Any:
-        seen.append((a, times, flip))
+        calls.append((a, times, flip))
         return -x * a * times if flip else x * a * times
 
     lab = Slope(line, x=1.0)
 
-    assert set(seen) == {(0.1, 2, False)}  # a float stays a float, with all its digits
-    told = "With a = 0.1, times = 2, flip = False: at x = 1 the value is 0.2 and the slope 0.2:"
-    assert told in words(lab)
+    assert set(calls) == {(0.1, 2, False)}  # a float stays a float, with all its digits
+    message = "With a = 0.1, times = 2, flip = False: at x = 1 the value is 0.2 and the slope 0.2:"
+    assert message in words(lab)
     lab.controls["a"].value = 3.0
     lab.controls["flip"].value = True
     assert "at x = 1 the value is -6 and the slope -6:" in words(lab)
-    assert set(seen[-100:]) == {(3.0, 2, True)}
+    assert set(calls[-100:]) == {(3.0, 2, True)}
 
 
 def test_an_argument_that_begins_with_nothing_begins_with_1_or_what_is_given() -> None:
@@ -445,7 +447,7 @@ def test_where_the_surface_has_no_value_there_is_no_arrow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"optimizer": "Adamm"}, "no optimizer 'Adamm' here"),
         ({"lr": 0.0}, "lr is the learning rate"),
@@ -454,8 +456,8 @@ def test_where_the_surface_has_no_value_there_is_no_arrow() -> None:
         ({"x": (1, 0)}, "x goes from a smaller to a larger"),
     ],
 )
-def test_wrong_options_are_refused_in_words(options: dict[str, Any], told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_wrong_options_are_refused_in_words(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         Descent(bowl, **options)
 
 
@@ -501,15 +503,15 @@ def test_the_size_of_a_gradient_is_the_root_of_the_mean_of_its_squares() -> None
 
 
 def test_sizes_of_a_run_are_what_stands_in_grad_after_each_step() -> None:
-    model, seen = network(2), []
+    model, sizes = network(2), []
 
     def noted(model: Any) -> None:
         for _ in range(3):
             train(model, 1)
             grad = model[0].weight.grad.numpy()
-            seen.append(float(np.sqrt((grad.astype("float64") ** 2).mean())))
+            sizes.append(float(np.sqrt((grad.astype("float64") ** 2).mean())))
 
-    assert gradient_sizes(model, noted)["0.weight"] == pytest.approx(seen, rel=1e-6)
+    assert gradient_sizes(model, noted)["0.weight"] == pytest.approx(sizes, rel=1e-6)
 
 
 def test_the_gradient_of_a_deep_network_of_sigmoids_vanishes_and_is_said_to() -> None:
@@ -588,19 +590,19 @@ def test_odd_sizes_have_a_picture_too(sizes: dict[str, list[float]]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("training", "told"),
+    ("training", "message"),
     [
         (lambda model: None, "The lambda ran, but no gradient reached any parameter"),
         (lambda model: 1 / 0, "ZeroDivisionError"),
         (lambda: None, "positional argument"),
     ],
 )
-def test_a_training_that_goes_wrong_is_answered_in_the_lab(training: Any, told: str) -> None:
+def test_a_training_that_goes_wrong_is_answered_in_the_lab(training: Any, message: str) -> None:
     model = network(1)
 
     lab = GradientFlow(model, training)
 
-    assert told in lab.message
+    assert message in lab.message
 
 
 def test_no_hook_stays_on_the_model() -> None:
@@ -635,16 +637,16 @@ def test_a_histogram_says_what_is_no_number() -> None:
     x = torch.tensor([0.0, 1.0, 4.0], requires_grad=True)
     x.sqrt().sum().backward()  # 1 / (2 sqrt(x)): inf, 0.5, 0.25
 
-    said = words(GradientHistogram(x))
+    text = words(GradientHistogram(x))
     # As of PyTorch's std(): the root of (0.125^2 + 0.125^2) / (2 - 1).
-    assert said.startswith(
+    assert text.startswith(
         "2 finite numbers from 0.25 to 0.5, mean 0.375, standard deviation 0.1768."
     )
-    assert "nan or inf, and not drawn: 1." in said
+    assert "nan or inf, and not drawn: 1." in text
 
 
 @pytest.mark.parametrize(
-    ("numbers", "said"),
+    ("numbers", "sentence"),
     [
         ([3.0], "1 number: 3."),
         ([math.nan, 2.0], "1 finite number: 2. Besides, nan or inf, and not drawn: 1."),
@@ -653,11 +655,11 @@ def test_a_histogram_says_what_is_no_number() -> None:
         ([0.0, 0.0], "2 numbers, all of them 0, mean 0, standard deviation 0. Exactly 0: 2 of"),
     ],
 )
-def test_a_histogram_of_few_numbers_says_no_more_than_there_is(numbers: Any, said: str) -> None:
+def test_a_histogram_of_few_numbers_says_no_more_than_there_is(numbers: Any, sentence: str) -> None:
     x = torch.zeros(len(numbers), requires_grad=True)
     (x * torch.tensor(numbers)).sum().backward()
 
-    assert words(GradientHistogram(x)).startswith(said)
+    assert words(GradientHistogram(x)).startswith(sentence)
 
 
 def test_one_of_several_gradients_is_chosen_by_name_and_drawn_by_powers_of_ten() -> None:

@@ -57,24 +57,24 @@ EXPECTED = [
 def test_a_float_is_a_tensor_if_the_graph_or_a_test_depends_on_it(
     lab: Any, function: Any, expected: list[str]
 ) -> None:
-    shown = lab(function)
+    widget = lab(function)
 
-    assert not shown.message
-    assert shown._arguments.tensors == expected
-    values = shown._arguments.values()
+    assert not widget.message
+    assert widget._arguments.tensors == expected
+    values = widget._arguments.values()
     assert [name for name, value in values.items() if type(value) is not float] == expected
 
 
 @pytest.mark.filterwarnings("ignore:Converting a tensor with requires_grad")
 def test_the_learning_rate_of_an_optimizer_is_no_branch_and_no_leaf() -> None:
-    shown = ControlFlow(optimizer)
+    widget = ControlFlow(optimizer)
 
-    assert [e for e in shown.recording.events if e["kind"] == "branch"] == []
-    assert {n["name"] for n in shown.recording.nodes if n["kind"] == "leaf"} == {"w"}
+    assert [e for e in widget.recording.events if e["kind"] == "branch"] == []
+    assert {n["name"] for n in widget.recording.nodes if n["kind"] == "leaf"} == {"w"}
     # By hand: w = 1 + 0.1 * 4 = 1.4; the velocity is 0.5 * -4 - 3.2 = -5.2, and w = 1.92.
-    assert shown.answer.item() == pytest.approx((1.92 - 3) ** 2)
-    shown.controls["lr"].value = 0.2
-    assert not shown.message and "lr" not in shown.grads
+    assert widget.answer.item() == pytest.approx((1.92 - 3) ** 2)
+    widget.controls["lr"].value = 0.2
+    assert not widget.message and "lr" not in widget.grads
 
 
 def test_an_argument_that_is_used_at_other_settings_only_is_a_tensor_there() -> None:
@@ -82,12 +82,12 @@ def test_an_argument_that_is_used_at_other_settings_only_is_a_tensor_there() -> 
         w = torch.tensor(1.0, requires_grad=True)
         return w * x if n > 2 else w * 2
 
-    shown = ControlFlow(later)
-    assert shown.grads == {}
+    widget = ControlFlow(later)
+    assert widget.grads == {}
 
-    shown.controls["n"].value = 3
+    widget.controls["n"].value = 3
 
-    assert shown.grads["x"].item() == 1.0  # of w * x with w = 1
+    assert widget.grads["x"].item() == 1.0  # of w * x with w = 1
 
 
 def test_a_function_whose_floats_are_used_runs_as_often_as_one_without_any() -> None:
@@ -116,7 +116,7 @@ def test_replaying_a_trace_takes_the_float_as_frozen() -> None:
             shift = torch.ones(()) * eps
         return x * shift
 
-    shown = Compare(scaled)
+    widget = Compare(scaled)
 
-    assert not shown.message and shown.agrees
-    assert shown.dynamic.item() == shown.static.item() == 1.0
+    assert not widget.message and widget.agrees
+    assert widget.dynamic.item() == widget.static.item() == 1.0

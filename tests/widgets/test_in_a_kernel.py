@@ -123,7 +123,7 @@ CELLS = [
 def test_without_the_widget_packages_the_message_says_what_to_install(
     name: str, tmp_path: Path
 ) -> None:
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-u", "-c", BLOCKED.format(name=name, cells=CELLS)],
         env=os.environ | {"PYTHONPATH": str(ROOT), "IPYTHONDIR": str(tmp_path)},
         stdout=subprocess.PIPE,
@@ -133,12 +133,12 @@ def test_without_the_widget_packages_the_message_says_what_to_install(
         check=True,
     )
 
-    answers = done.stdout.split("-- ")[1:]
+    answers = process.stdout.split("-- ")[1:]
     assert len(answers) == len(CELLS)
-    for said in answers:
-        assert f"need the package {name}, which is not installed here" in said
-        assert 'pip install "autodiff_kit[lab]"' in said
-        assert "Traceback" not in said
+    for answer in answers:
+        assert f"need the package {name}, which is not installed here" in answer
+        assert 'pip install "autodiff_kit[lab]"' in answer
+        assert "Traceback" not in answer
 
 
 def test_without_the_widget_packages_all_else_works() -> None:
@@ -148,7 +148,7 @@ def test_without_the_widget_packages_all_else_works() -> None:
         "with ak.record() as rec: ak.tensor(2.0) * 3.0\n"
         "print(len(rec.nodes))"
     )
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -157,4 +157,4 @@ def test_without_the_widget_packages_all_else_works() -> None:
         check=False,
     )
 
-    assert done.stdout == "2\n", done.stderr
+    assert process.stdout == "2\n", process.stderr

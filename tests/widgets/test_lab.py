@@ -41,13 +41,13 @@ def test_a_lab_draws_at_once_and_after_each_change():
 
 
 def test_the_picture_of_a_lab_that_is_not_alive_says_what_a_run_brings_back(monkeypatch):
-    shown = []
-    monkeypatch.setattr(lab_module, "display", lambda data, **_: shown.append(data))
+    pictures = []
+    monkeypatch.setattr(lab_module, "display", lambda data, **_: pictures.append(data))
 
     Bars()._ipython_display_()
     Costs([torch.ones(2)], sine=torch.sin)._ipython_display_()
 
-    notes = [data["text/html"] for data in shown if "<style" in data.get("text/html", "")]
+    notes = [data["text/html"] for data in pictures if "<style" in data.get("text/html", "")]
     assert "To use this lab, run the notebook again." in notes[0]
     assert "to see the times, run the notebook again." in notes[1]
     assert "step through" not in notes[0] + notes[1]

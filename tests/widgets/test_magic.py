@@ -29,8 +29,8 @@ def run(shell: InteractiveShell, cell: str) -> SimpleNamespace:
     with capture_output() as captured:
         result = shell.run_cell(cell)
     steppers = [out.data["text/plain"] for out in captured.outputs if "image/svg+xml" in out.data]
-    said = captured.stdout + captured.stderr
-    return SimpleNamespace(said=said, steppers=steppers, result=result)
+    output = captured.stdout + captured.stderr
+    return SimpleNamespace(said=output, steppers=steppers, result=result)
 
 
 def test_a_cell_runs_as_always_and_is_shown(shell) -> None:
@@ -147,12 +147,12 @@ def test_a_traceback_has_the_lines_of_the_learner_and_not_the_kits(shell, code, 
 
 
 def test_a_handler_of_the_learners_stays_theirs(shell) -> None:
-    heard = []
-    shell.set_custom_exc((ValueError,), lambda shell, kind, error, *a, **k: heard.append(error))
+    messages = []
+    shell.set_custom_exc((ValueError,), lambda shell, kind, error, *a, **k: messages.append(error))
 
     run(shell, "%%step\nraise ValueError('oh')")
 
-    assert [str(error) for error in heard] == ["oh"]
+    assert [str(error) for error in messages] == ["oh"]
     assert shell.custom_exceptions == (ValueError,)
 
 
@@ -290,9 +290,9 @@ def test_lines_that_ipython_rewrites_are_shown_as_they_were_written(shell) -> No
         *("torch.ones(2, requires_grad=True)", "%time q = x*x", "q.sum()", "q.sum() > 0"),
         *("q * 2", "z*q", "%timeit -n1 -r1 -o q*4", "2*x"),
     ]
-    told = [frame["caption"] for frame in build(recording).frames]
-    assert any(c.startswith("if tests q.sum() > 0: it is True, so the body runs") for c in told)
-    assert told[-1].startswith("y = 2*x: multiply"), told[-1]
+    texts = [frame["caption"] for frame in build(recording).frames]
+    assert any(c.startswith("if tests q.sum() > 0: it is True, so the body runs") for c in texts)
+    assert texts[-1].startswith("y = 2*x: multiply"), texts[-1]
 
 
 def test_a_cell_magic_in_the_cell_is_shown_as_it_was_written(shell) -> None:

@@ -119,9 +119,9 @@ def refers_to_later() -> Any:
     def first(x: Any) -> Any:
         return second(x)
 
-    seen = prints(first)  # its cell is still empty
+    outcome = prints(first)  # its cell is still empty
     second = says
-    return seen, first
+    return outcome, first
 
 
 @functools.wraps(says)

@@ -42,7 +42,7 @@ def loss(weights: list[Any]) -> Any:
 
 
 def most(lab: MemoryTimeline) -> int:
-    return max(lab.timeline.kept)
+    return max(lab.timeline.bytes_saved)
 
 
 def test_the_arguments_of_the_function_are_controls_and_turning_them_runs_it_again(
@@ -64,7 +64,7 @@ def test_no_grad_keeps_nothing_and_retain_graph_keeps_all_to_the_end(loss: Any) 
     lab = MemoryTimeline(loss)
 
     lab.controls["retain_graph"].value = True
-    assert lab.timeline.kept[-1] == 8 * SIZE
+    assert lab.timeline.bytes_saved[-1] == 8 * SIZE
     assert "At the end: 2,048 bytes." in lab.canvas.caption
 
     lab.controls["no_grad"].value = True
@@ -82,7 +82,7 @@ def test_a_control_that_is_turned_by_the_browser_gives_the_same_figures(loss: An
         turning.start()
         turning.join()
 
-    assert lab.timeline.kept == here.kept
+    assert lab.timeline.bytes_saved == here.bytes_saved
     assert lab.timeline.total == here.total
 
 
@@ -140,7 +140,7 @@ def test_a_function_may_call_backward_itself() -> None:
 
     assert lab.message == ""
     assert most(lab) == 40
-    assert lab.timeline.kept[-1] == 0
+    assert lab.timeline.bytes_saved[-1] == 0
 
 
 def test_a_function_that_went_back_through_what_it_returns_is_not_run_back_again() -> None:
@@ -166,7 +166,7 @@ def test_through_a_result_made_of_gradients_the_lab_goes_back() -> None:
 
     lab = MemoryTimeline(penalty)
 
-    assert lab.timeline.kept[-1] == 0
+    assert lab.timeline.bytes_saved[-1] == 0
     assert "backward through g**2" in lab.timeline.words
     assert "It is still kept at the end." not in str(lab.timeline.bands)
 

@@ -75,9 +75,9 @@ def test_a_side_is_told_by_its_difference_quotients(
 def test_second_derivatives_are_those_of_calculus(
     function: Any, x: float, left: float, right: float
 ) -> None:
-    found = bends_of(curve(function), x)
+    bends = bends_of(curve(function), x)
 
-    assert found[:2] == pytest.approx((left, right), abs=1e-3)
+    assert bends[:2] == pytest.approx((left, right), abs=1e-3)
 
 
 def jump(x: Any) -> Any:
@@ -89,7 +89,7 @@ def after(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("function", "x", "said"),
+    ("function", "x", "sentences"),
     [
         (
             lambda x: x if x > 0 else -x * 3,
@@ -154,14 +154,14 @@ def after(x: Any) -> Any:
     ],
 )
 def test_what_is_said_of_a_slope_is_what_the_curve_does(
-    function: Any, x: float, said: list[str]
+    function: Any, x: float, sentences: list[str]
 ) -> None:
-    told = words(Slope(function, x=x))
+    text = words(Slope(function, x=x))
 
-    for part in said:
-        assert part in told
-    if "bends" not in " ".join(said):
-        assert "does not bend" not in told or "level" in told
+    for part in sentences:
+        assert part in text
+    if "bends" not in " ".join(sentences):
+        assert "does not bend" not in text or "level" in text
 
 
 def same(x: Any) -> Any:
@@ -177,11 +177,11 @@ def same_by_number(x: Any) -> Any:
 @pytest.mark.parametrize("function", [same, same_by_number])
 def test_a_branch_that_runs_at_one_point_alone_is_named_as_the_cause(function: Any) -> None:
     # Its values are those of x, with slope 1; at 0 the graph is that of 0 x, with slope 0.
-    told = words(Slope(function, -1, 1, x=0.0))
+    text = words(Slope(function, -1, 1, x=0.0))
 
-    assert "The curve has the slope 1 here. Autograd gives 0" in told
-    assert "a branch of the code is taken here alone" in told
-    assert GONE not in told
+    assert "The curve has the slope 1 here. Autograd gives 0" in text
+    assert "a branch of the code is taken here alone" in text
+    assert GONE not in text
 
 
 @pytest.mark.parametrize(
@@ -196,28 +196,28 @@ def test_a_branch_that_runs_at_one_point_alone_is_named_as_the_cause(function: A
 def test_where_autograd_and_the_curve_agree_on_both_sides_nothing_is_missing_in_the_graph(
     function: Any, slopes: str
 ) -> None:
-    told = words(Slope(function, -2, 2, x=0.0))
+    text = words(Slope(function, -2, 2, x=0.0))
 
-    assert slopes in told
-    assert "Just left and right of this point, autograd and the curve agree" in told
-    assert GONE not in told
+    assert slopes in text
+    assert "Just left and right of this point, autograd and the curve agree" in text
+    assert GONE not in text
 
 
 def test_where_they_agree_at_the_point_alone_something_is_missing_in_the_graph() -> None:
     # x * c has the slope c and the second derivative 0; x * x, whose values it has, 2 x and 2.
-    told = words(Slope(lambda x: x * x.detach(), -2, 2, x=0.0))
+    text = words(Slope(lambda x: x * x.detach(), -2, 2, x=0.0))
 
-    assert "second derivative is 0, and that of the curve is 2" in told
-    assert GONE in told
+    assert "second derivative is 0, and that of the curve is 2" in text
+    assert GONE in text
 
 
 def test_a_small_kink_is_a_kink() -> None:
     # x + 0.001 |x| has slope 0.999 on the left of 0 and 1.001 on the right.
-    told = words(Slope(lambda x: x + 1e-3 * x.abs(), -1, 1, x=0.0))
+    text = words(Slope(lambda x: x + 1e-3 * x.abs(), -1, 1, x=0.0))
 
-    assert "a kink here: its slope is 0.999 on the left and 1.001 on the right" in told
-    assert "Autograd gives 1, a number between the two" in told
-    assert "does not bend" not in told
+    assert "a kink here: its slope is 0.999 on the left and 1.001 on the right" in text
+    assert "Autograd gives 1, a number between the two" in text
+    assert "does not bend" not in text
 
 
 def test_beside_a_jump_the_limit_is_told() -> None:
@@ -247,17 +247,17 @@ def test_beside_a_jump_the_limit_is_told() -> None:
 def test_a_jump_of_what_runs_on_both_sides_is_in_the_operations(
     function: Any, x: float, slope: str
 ) -> None:
-    told = words(Slope(function, -3, 3, x=x))
+    text = words(Slope(function, -3, 3, x=x))
 
-    assert f"Autograd gives {slope}, the slope of the operations that ran at this point" in told
-    assert "The same ones run beside it: one of them jumps, or a number" in told
+    assert f"Autograd gives {slope}, the slope of the operations that ran at this point" in text
+    assert "The same ones run beside it: one of them jumps, or a number" in text
 
 
 @pytest.mark.parametrize(("function", "x", "side"), [(jump, 1.0, "right"), (after, 1.0, "left")])
 def test_a_jump_between_branches_is_one_of_the_code(function: Any, x: float, side: str) -> None:
-    told = words(Slope(function, -3, 3, x=x))
+    text = words(Slope(function, -3, 3, x=x))
 
-    assert f"Just {side} of it the code takes another branch." in told
+    assert f"Just {side} of it the code takes another branch." in text
 
 
 def test_a_point_begins_where_the_functions_own_argument_does() -> None:
@@ -288,15 +288,15 @@ SMOOTH: list[tuple[Any, Callable[[float], float], Callable[[float], float]]] = [
 def test_where_a_curve_is_smooth_autograd_is_not_contradicted(
     function: Any, value: Any, slope: Any, x: float
 ) -> None:
-    told = words(Slope(function, x=x))
+    text = words(Slope(function, x=x))
 
-    assert "Autograd" not in told
-    numbers = re.match(r"At x = (.+?) the value is (.+?) and the slope (.+?): going right", told)
+    assert "Autograd" not in text
+    numbers = re.match(r"At x = (.+?) the value is (.+?) and the slope (.+?): going right", text)
     assert numbers is not None
-    found = [float(number) for number in numbers.groups()]
-    assert found == pytest.approx([x, value(x), slope(x)], rel=1e-3, abs=1e-6)
+    values = [float(number) for number in numbers.groups()]
+    assert values == pytest.approx([x, value(x), slope(x)], rel=1e-3, abs=1e-6)
     way = "rises" if slope(x) > 0 else "falls" if slope(x) < 0 else "is level here"
-    assert f"the curve {way}" in told
+    assert f"the curve {way}" in text
 
 
 def test_the_line_at_a_kink_is_not_called_a_tangent() -> None:
@@ -320,7 +320,7 @@ def test_a_function_that_runs_backward_itself_is_told_so() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "start", "said"),
+    ("function", "start", "sentence"),
     [
         (lambda x, y: x * x - y * y, (0.0, 0.0), "The gradient is 0 there. It is a saddle point"),
         (
@@ -349,12 +349,12 @@ def test_a_function_that_runs_backward_itself_is_told_so() -> None:
     ],
 )
 def test_the_end_of_a_path_is_called_what_it_is(
-    function: Any, start: tuple[float, float], said: str
+    function: Any, start: tuple[float, float], sentence: str
 ) -> None:
-    told = words(Descent(function, start=start, detail=11))
+    text = words(Descent(function, start=start, detail=11))
 
-    assert said in told
-    assert "diverges" not in told
+    assert sentence in text
+    assert "diverges" not in text
 
 
 def rosenbrock(x: Any, y: Any) -> Any:
@@ -395,15 +395,15 @@ UNNAMED: dict[str, tuple[Any, dict[str, Any]]] = {
 
 @pytest.mark.parametrize(("function", "options"), UNNAMED.values(), ids=UNNAMED)
 def test_a_small_gradient_alone_names_no_place(function: Any, options: dict[str, Any]) -> None:
-    told = words(Descent(function, x=(-2, 2), y=(-2, 2), detail=5, **options))
+    text = words(Descent(function, x=(-2, 2), y=(-2, 2), detail=5, **options))
 
-    assert "at (" in told
+    assert "at (" in text
     for name in ("saddle", "minimum", "maximum", "valley", "plateau", "ridge"):
-        assert name not in told
+        assert name not in text
 
 
 @pytest.mark.parametrize(
-    ("function", "start", "said"),
+    ("function", "start", "sentence"),
     [
         (rosenbrock, (1.0, 1.0), "The gradient is 0 there. It is a minimum."),
         (lambda x, y: x**4 + y**4, (0.0, 0.0), "tried around it the surface is higher"),
@@ -414,9 +414,9 @@ def test_a_small_gradient_alone_names_no_place(function: Any, options: dict[str,
     ],
 )
 def test_a_stationary_point_is_named_with_its_place(
-    function: Any, start: tuple[float, float], said: str
+    function: Any, start: tuple[float, float], sentence: str
 ) -> None:
-    assert said in words(Descent(function, x=(-2, 2), y=(-2, 2), start=start, detail=5))
+    assert sentence in words(Descent(function, x=(-2, 2), y=(-2, 2), start=start, detail=5))
 
 
 def test_only_a_path_that_has_not_moved_is_said_to_stay() -> None:
@@ -430,14 +430,14 @@ def test_only_a_path_that_has_not_moved_is_said_to_stay() -> None:
 
 def test_a_wrong_gradient_and_not_the_step_is_blamed_where_the_path_climbs() -> None:
     # In the graph this is -(x - 2 c)^2 with c = x detached: autograd's slope has the wrong sign.
-    told = words(Descent(lambda x, y: (2 * x.detach() - x) ** 2 + y * y, start=(1.0, 1.0)))
+    text = words(Descent(lambda x, y: (2 * x.detach() - x) ** 2 + y * y, start=(1.0, 1.0)))
 
-    assert "diverges" in told
-    assert "Try smaller steps" not in told
-    assert "autograd gives the slope -2 along x. The surface along x has the slope 2" in told
+    assert "diverges" in text
+    assert "Try smaller steps" not in text
+    assert "autograd gives the slope -2 along x. The surface along x has the slope 2" in text
 
 
 def test_away_from_a_stationary_point_no_place_is_named() -> None:
-    told = words(Descent(lambda x, y: x + y, start=(-2.0, 1.0), steps=3, detail=11))
+    text = words(Descent(lambda x, y: x + y, start=(-2.0, 1.0), steps=3, detail=11))
 
-    assert "The gradient is" not in told
+    assert "The gradient is" not in text

@@ -47,17 +47,17 @@ def test_no_switch_changes_the_value(how):
     lines = Lines(function)
 
     for line in lines.statements:
-        made = lines.rewritten({line: how})
-        assert made(x()).item() == function(x()).item()
-        assert made(x(), shift=5.0).item() == function(x(), shift=5.0).item()
+        changed_function = lines.rewritten({line: how})
+        assert changed_function(x()).item() == function(x()).item()
+        assert changed_function(x(), shift=5.0).item() == function(x(), shift=5.0).item()
 
 
 def test_no_grad_leaves_one_line_unrecorded():
     lines = Lines(make())
-    made = lines.rewritten({line_of(lines, "y = h + shift"): "no_grad"})
+    function = lines.rewritten({line_of(lines, "y = h + shift"): "no_grad"})
 
     with record() as recording:
-        made(x())
+        function(x())
 
     assert [n["text"] for n in recording.nodes if n["op"] and not n["recorded"]] == [
         "h > 3",

@@ -35,9 +35,9 @@ def sent(widget: Stepper) -> dict[str, Any]:
 
 
 def bundle(widget: Stepper) -> dict[str, Any]:
-    found = widget._repr_mimebundle_()
-    assert found is not None
-    return found[0]
+    bundle = widget._repr_mimebundle_()
+    assert bundle is not None
+    return bundle[0]
 
 
 def test_what_is_sent_is_the_payload_of_the_picture(recording: Recording) -> None:
@@ -165,12 +165,12 @@ def test_ahead_of_the_widget_stands_the_same_picture_which_a_style_sheet_hides(
 ) -> None:
     stepper = Stepper(recording)
 
-    sheet, shown = displayed(stepper)
+    sheet, picture = displayed(stepper)
 
     assert sheet.keys() == {"text/html"}
     [url] = re.findall(r' src="data:image/svg\+xml,([^"]*)"', sheet["text/html"])
     assert unquote(url) == stepper.still()
-    assert shown == bundle(stepper)
+    assert picture == bundle(stepper)
 
 
 def test_it_is_a_style_sheet_and_an_image_and_nothing_else(recording: Recording) -> None:

@@ -48,7 +48,7 @@ def _is_met(context: Context, leaf: int) -> bool:
 
 def _leaf(context: Context, node: int) -> str | None:
     name, grad = context.name(node), None
-    brought: list[tuple[int, Value]] = []
+    arrivals: list[tuple[int, Value]] = []
     number, changed = -1, ""
     parts: dict[int, list[Value]] = {}
     for event in context.events:
@@ -56,12 +56,12 @@ def _leaf(context: Context, node: int) -> str | None:
             number += 1
         elif event["kind"] == "accumulate" and event["node"] == node:
             if event["before"] is None:
-                brought.clear()
+                arrivals.clear()
             grad = event["grad"]
-            brought.append((number, event["g"]))
+            arrivals.append((number, event["g"]))
         elif event["kind"] == "grad" and event["node"] == node:
             grad = event["grad"]
-            brought.clear()
+            arrivals.clear()
             changed = f"{context.line(event['where'])}`{name}.grad` is changed. Begin with what it "
             changed += "is after that, and add what arrives later."
         elif event["kind"] == "contribution" and event["to"] == node:
@@ -73,19 +73,19 @@ def _leaf(context: Context, node: int) -> str | None:
     right = array_of(grad)
     box = context.box(node)
     slips: list[Slip] = []
-    if len(brought) > 1:
+    if len(arrivals) > 1:
         marks: list[Mark] = [{"kind": "lost", "node": box, "text": "earlier passes lost"}]
         text = (
-            f"That is what one backward pass brings. There were {len(brought)}, and each adds to "
+            f"That is what one backward pass brings. There were {len(arrivals)}, and each adds to "
             f"`{name}.grad`."
         )
         slips += [
             slip({"at": [tensor(array_of(g))]}, text, "grad_replaced", marks=marks)
-            for _, g in brought
+            for _, g in arrivals
             if is_whole(g)
         ]
-    elif brought:
-        own = parts.get(brought[0][0], [])
+    elif arrivals:
+        own = parts.get(arrivals[0][0], [])
         marks = [{"kind": "lost", "node": box, "text": "another contribution lost"}]
         text = f"That is one contribution. `{name}` got {len(own)}, and they add up."
         if len(own) > 1:
@@ -183,7 +183,7 @@ def _freed(context: Context) -> list[str]:
     if saving:
         names = ", ".join(f"`{context.name(n)}`" for n in saving[:3])
         more = " and others" if len(saving) > 3 else ""
-        told = (
+        sentence = (
             "The pass frees what a node has saved as soon as its rules have run."
             if is_freed
             else "`retain_graph=True` keeps what the nodes have saved."
@@ -196,8 +196,8 @@ def _freed(context: Context) -> list[str]:
                 f"{names}{more} saved values for the backward pass. Are they still there?",
                 [{"one": "no" if is_freed else "yes"}],
                 options=choice(yes="Yes, they are kept", no="No, the pass has freed them"),
-                otherwise=told,
-                right=told,
+                otherwise=sentence,
+                right=sentence,
                 reveal="no, they are freed" if is_freed else "yes, they are kept",
                 **shared,
             )

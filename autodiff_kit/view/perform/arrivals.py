@@ -56,10 +56,10 @@ class ArrivalTasks(ContributionTasks):
             marks: list[Mark] = [
                 {"kind": "lost", "edge": edge, "text": "lost"} for edge in lost if edge
             ]
-            kept = f"`{as_text(sent[at][1])}` from `{context.name(event['node'])}`"
-            text = f"That is {kept} alone: it has overwritten the other. Contributions add up."
+            last = f"`{as_text(sent[at][1])}` from `{context.name(event['node'])}`"
+            text = f"That is {last} alone: it has overwritten the other. Contributions add up."
             if len(others) > 1:
-                text = f"That is {kept} alone: it has overwritten the others. They all add up."
+                text = f"That is {last} alone: it has overwritten the others. They all add up."
             slips.append(slip(answer_at([sent[at][1]]), text, "overwrites", marks=marks))
         slips += self._once(node, arrivals)
         return context.value_task(
@@ -104,11 +104,11 @@ class ArrivalTasks(ContributionTasks):
             f"That is what this pass brings. `{name}.grad` held `{as_text(before)}` from before, "
             "and a backward pass adds to it. Only `zero_grad()` or `None` clears it."
         )
-        held = f"{as_text(before)} lost"
-        marks: list[Mark] = [{"kind": "lost", "node": context.box(node), "text": held}]
+        loss = f"{as_text(before)} lost"
+        marks: list[Mark] = [{"kind": "lost", "node": context.box(node), "text": loss}]
         slips = [slip({"at": [tensor(g)]}, text, "grad_replaced", marks=marks)]
-        kept = f"That is what `{name}.grad` held before. This pass adds its gradient to it."
-        slips.append(slip({"at": [tensor(before)]}, kept))
+        reason = f"That is what `{name}.grad` held before. This pass adds its gradient to it."
+        slips.append(slip({"at": [tensor(before)]}, reason))
         return context.value_task(
             "backward",
             "grad",

@@ -21,21 +21,21 @@ __all__ = ["branch_slip", "build_stages", "why_closed"]
 def build_stages(context: Context) -> list[Stage]:
     """Return the tasks of the forward pass, in the order of the lines."""
     stages: list[Stage] = []
-    made: list[int] = []
+    earlier: list[int] = []
     since = context.picture.since
     for event in context.events:
         tasks: list[str] = []
         node = -1
         if event["kind"] == "leaf":
             node = event["node"]
-            made.append(node)
+            earlier.append(node)
             if context.is_asked(node):
                 tasks += _leaf(context, context.nodes[node])
         elif event["kind"] == "op":
             node = event["node"]
             if context.is_asked(node):
-                tasks += _op(context, context.nodes[node], made)
-            made.append(node)
+                tasks += _op(context, context.nodes[node], earlier)
+            earlier.append(node)
         elif event["kind"] == "branch":
             node = event["node"]
             if context.is_asked(node):
@@ -95,12 +95,12 @@ def _leaf(context: Context, record: NodeRecord) -> list[str]:
     ]
 
 
-def _op(context: Context, record: NodeRecord, made: list[int]) -> list[str]:
+def _op(context: Context, record: NodeRecord, earlier: list[int]) -> list[str]:
     node = record["id"]
-    tensors = [source for source in context.tensors(record) if source in made]
+    tensors = [source for source in context.tensors(record) if source in earlier]
     tasks = []
-    if tensors and len(made) > 1:
-        tasks.append(_inputs(context, record, tensors, made))
+    if tensors and len(earlier) > 1:
+        tasks.append(_inputs(context, record, tensors, earlier))
     for source in tensors:
         if sum(s.get("node") == source for s in record["inputs"]) > 1:
             tasks.append(_edges(context, record, source))
@@ -110,11 +110,11 @@ def _op(context: Context, record: NodeRecord, made: list[int]) -> list[str]:
     return tasks
 
 
-def _inputs(context: Context, record: NodeRecord, tensors: list[int], made: list[int]) -> str:
+def _inputs(context: Context, record: NodeRecord, tensors: list[int], earlier: list[int]) -> str:
     node = record["id"]
     name, title = context.name(node), context.names.title(node)
     slips = []
-    for other in made:
+    for other in earlier:
         if other not in tensors:
             marks: list[Mark] = [
                 {"kind": "wrong", "node": context.box(other), "text": "not read here"}
@@ -266,7 +266,7 @@ def _saved(context: Context, node: int) -> list[str]:
             rules.append(f"for `{context.name(source['node'])}` it is `{text}`")
     if not rules:
         return []
-    told = capital(f"look at the backward rule: {' and '.join(dict.fromkeys(rules))}.")
+    advice = capital(f"look at the backward rule: {' and '.join(dict.fromkeys(rules))}.")
     answer = [context.box(n) for n in sources if n in saved] or ["nothing"]
     reveal = code(*(context.name(n) for n in sources if n in saved)) if saved else "nothing"
     return [
@@ -277,7 +277,7 @@ def _saved(context: Context, node: int) -> list[str]:
             f"Which values does `{context.name(node)}` save for its backward rules?",
             [{"all": answer}],
             options=options,
-            otherwise=f"{told} What it reads besides the gradient is saved, and nothing else.",
+            otherwise=f"{advice} What it reads besides the gradient is saved, and nothing else.",
             right=f"It saves {reveal}.",
             reveal=reveal,
             node=context.box(node),

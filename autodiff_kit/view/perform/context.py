@@ -229,13 +229,13 @@ class Context:
 
     def _before(self, node: int) -> set[int]:
         """Return a node and all that it was made from."""
-        seen, stack = set[int](), [node]
+        visited, stack = set[int](), [node]
         while stack:
             at = stack.pop()
-            if at not in seen:
-                seen.add(at)
+            if at not in visited:
+                visited.add(at)
                 stack += self.tensors(self.nodes[at])
-        return seen
+        return visited
 
 
 def bare_task(

@@ -51,16 +51,16 @@ class ContributionTasks:
 
     def _edges_of(self, node: int, contributions: list[tuple[int, Contribution]]) -> None:
         """Find the arrow of each contribution: of several to one node, each has its own."""
-        taken: set[int] = set()
+        edges: set[int] = set()
         for at, event in contributions:
             inputs = enumerate(self.context.nodes[node]["inputs"])
             places = [
                 p
                 for p, s in inputs
-                if s.get("node") == event["to"] and s["arg"] == event["arg"] and p not in taken
+                if s.get("node") == event["to"] and s["arg"] == event["arg"] and p not in edges
             ]
             if places:
-                taken.add(places[0])
+                edges.add(places[0])
             self.edges[at] = self.context.edge(node, places[0]) if places else None
 
     def send(self, at: int, event: Contribution) -> Send:
@@ -72,100 +72,104 @@ class ContributionTasks:
             points = context.replay.points(self.number, node, event["arg"], after)
         names = context.name(node), context.name(event["to"])
         recorded = [point for _, point in points]
-        asked = Contributed(self.number, at, event, self.edges[at], *names, recorded)
-        tasks = self._tasks_of(asked, points) if context.is_asked(node) else []
+        question = Contributed(self.number, at, event, self.edges[at], *names, recorded)
+        tasks = self._tasks_of(question, points) if context.is_asked(node) else []
         text = box_value(event["after"])
         return {
             "to": context.box(event["to"]),
-            "edge": asked.edge,
+            "edge": question.edge,
             "tasks": tasks,
             "fields": {"sent": text, "arrived": text, "earlier": None},
         }
 
     def _tasks_of(
-        self, asked: Contributed, points: Sequence[tuple[Iterable[str], Point]]
+        self, question: Contributed, points: Sequence[tuple[Iterable[str], Point]]
     ) -> list[str]:
         tasks = []
-        before, after = asked.event["before"], asked.event["after"]
+        before, after = question.event["before"], question.event["after"]
         if before and before["shape"] != after["shape"]:
-            tasks.append(self._axes(asked, before["shape"], after["shape"]))
+            tasks.append(self._axes(question, before["shape"], after["shape"]))
         if is_whole(after) and len(after["data"]) <= LARGEST:
-            tasks.append(self._value(asked, [sorted(varied) for varied, _ in points]))
+            tasks.append(self._value(question, [sorted(varied) for varied, _ in points]))
         else:
-            tasks.append(self._shape(asked, after["shape"]))
+            tasks.append(self._shape(question, after["shape"]))
         return tasks
 
-    def _about(self, asked: Contributed) -> Details:
-        node = asked.event["node"]
+    def _about(self, question: Contributed) -> Details:
+        node = question.event["node"]
         g = self.gradients.get(node)
-        given = f"The gradient of `{asked.name}` {_in_full(g['g'])}." if g else ""
+        premise = f"The gradient of `{question.name}` {_in_full(g['g'])}." if g else ""
         return {
             "node": self.context.box(node),
-            "edge": asked.edge,
+            "edge": question.edge,
             "where": self.context.nodes[node]["where"],
-            "hint": given,
+            "hint": premise,
         }
 
-    def _as_input(self, asked: Contributed) -> str:
+    def _as_input(self, question: Contributed) -> str:
         """Return ", as its first input," where a node is used more than once by another one."""
-        inputs = self.context.nodes[asked.event["node"]]["inputs"]
-        places = [k for k, s in enumerate(inputs) if s.get("node") == asked.event["to"]]
+        inputs = self.context.nodes[question.event["node"]]["inputs"]
+        places = [k for k, s in enumerate(inputs) if s.get("node") == question.event["to"]]
         if len(places) < 2:
             return ""
-        own = next((k for k in places if inputs[k]["arg"] == asked.event["arg"]), places[0])
+        own = next((k for k in places if inputs[k]["arg"] == question.event["arg"]), places[0])
         return f", for its use as {ordinal(own + 1)} input"
 
-    def _value(self, asked: Contributed, varied: list[list[str]]) -> str:
-        context, node = self.context, asked.event["node"]
-        right = right_values(context.replay, asked)
-        names = context.expression_names(node, asked.points)
-        slips = slips_of(context.replay, asked)
+    def _value(self, question: Contributed, varied: list[list[str]]) -> str:
+        context, node = self.context, question.event["node"]
+        right = right_values(context.replay, question)
+        names = context.expression_names(node, question.points)
+        slips = slips_of(context.replay, question)
         record = context.nodes[node]
         product = f"`{as_text(right[0])}`"
         return context.value_task(
             "backward",
             "value",
-            f"What does `{asked.name}` pass to `{asked.to}`{self._as_input(asked)}?",
+            f"What does `{question.name}` pass to `{question.to}`{self._as_input(question)}?",
             right,
             slips,
             names=names,
             varied=varied,
             otherwise=(
                 f"The contribution is the local slope of `{context.names.text(node)}` with respect "
-                f"to `{asked.to}`, times the gradient flowing into `{asked.name}`."
+                f"to `{question.to}`, times the gradient flowing into `{question.name}`."
             ),
-            right=f"`{asked.name}` passes {product} to `{asked.to}`.",
-            smaller=self._smaller(asked, slips),
-            like=f"{record['op']} {asked.event['arg']} {np.ndim(right[0])}",
-            **self._about(asked),
+            right=f"`{question.name}` passes {product} to `{question.to}`.",
+            smaller=self._smaller(question, slips),
+            like=f"{record['op']} {question.event['arg']} {np.ndim(right[0])}",
+            **self._about(question),
         )
 
-    def _smaller(self, asked: Contributed, slips: Sequence[Slip]) -> Task:
+    def _smaller(self, question: Contributed, slips: Sequence[Slip]) -> Task:
         """Ask for the local slope alone where it is one number, else for a shape."""
-        shape = self.context.replay.sent[asked.at][1].shape
+        shape = self.context.replay.sent[question.at][1].shape
         slope = next((s for s in slips if s["is"] == ["local_slope"]), None)
-        shared = {**self._about(asked), "hint": ""}
+        shared = {**self._about(question), "hint": ""}
         if slope and not shape:
-            text = f"d{asked.name}/d{asked.to}" if asked.name.isidentifier() else "its local slope"
+            text = (
+                f"d{question.name}/d{question.to}"
+                if question.name.isidentifier()
+                else "its local slope"
+            )
             return bare_task(
                 "smaller",
                 "backward",
                 "value",
                 "value",
-                f"Take the gradient of `{asked.name}` as 1 for a moment. What is {text}, the "
-                f"change of `{asked.name}` for a small change of `{asked.to}`, per unit?",
+                f"Take the gradient of `{question.name}` as 1 for a moment. What is {text}, the "
+                f"change of `{question.name}` for a small change of `{question.to}`, per unit?",
                 [slope["answer"]],
                 right="That is the local slope. Now multiply it by the gradient flowing in.",
-                otherwise=f"Differentiate `{self.context.names.text(asked.event['node'])}`.",
-                names=self.context.expression_names(asked.event["node"], asked.points[:1]),
+                otherwise=f"Differentiate `{self.context.names.text(question.event['node'])}`.",
+                names=self.context.expression_names(question.event["node"], question.points[:1]),
                 **shared,
             )
-        g = self.gradients.get(asked.event["node"])
+        g = self.gradients.get(question.event["node"])
         shapes = [list(shape), *([g["g"]["shape"]] if g else [])]
-        return self._shape_task("smaller", asked, shapes, shared)
+        return self._shape_task("smaller", question, shapes, shared)
 
     def _shape_task(
-        self, number: str, asked: Contributed, shapes: list[list[int]], shared: Details
+        self, number: str, question: Contributed, shapes: list[list[int]], shared: Details
     ) -> Task:
         right = shapes[0]
         options = [right]
@@ -178,30 +182,30 @@ class ContributionTasks:
             "backward",
             "shape",
             "choice",
-            f"Which shape has the contribution that `{asked.to}` gets?",
+            f"Which shape has the contribution that `{question.to}` gets?",
             [{"one": str(right)}],
             options=[{"value": str(s), "text": _shape(s)} for s in options],
-            otherwise=f"A contribution has the shape of the tensor that gets it, `{asked.to}`.",
-            right=f"It has the shape of `{asked.to}`, {_shape(right)}.",
+            otherwise=f"A contribution has the shape of the tensor that gets it, `{question.to}`.",
+            right=f"It has the shape of `{question.to}`, {_shape(right)}.",
             reveal=_shape(right),
             **shared,
         )
 
-    def _shape(self, asked: Contributed, shape: list[int]) -> str:
-        g = self.gradients.get(asked.event["node"])
+    def _shape(self, question: Contributed, shape: list[int]) -> str:
+        g = self.gradients.get(question.event["node"])
         shapes = [shape, *([g["g"]["shape"]] if g else [])]
-        task = self._shape_task("", asked, shapes, {})
+        task = self._shape_task("", question, shapes, {})
         more: Details = {
             "options": task["options"],
             "otherwise": task["otherwise"],
             "right": task["right"],
             "reveal": task["reveal"],
-            **self._about(asked),
+            **self._about(question),
         }
         prompt, answers = task["prompt"], task["answers"]
         return self.context.task("backward", "shape", "choice", prompt, answers, **more)
 
-    def _axes(self, asked: Contributed, wide: list[int], narrow: list[int]) -> str:
+    def _axes(self, question: Contributed, wide: list[int], narrow: list[int]) -> str:
         added = len(wide) - len(narrow)
         axes = [*range(added)]
         axes += [d + added for d, n in enumerate(narrow) if n == 1 != wide[d + added]]
@@ -209,11 +213,11 @@ class ContributionTasks:
         candidates += [list(range(len(wide)))] * (len(wide) > 1)
         if axes not in candidates:
             candidates.append(axes)
-        copied = f"`{asked.to}` has the shape {_shape(narrow)}, and was used as {_shape(wide)}."
+        copied = f"`{question.to}` has the shape {_shape(narrow)}, and was used as {_shape(wide)}."
         marks: list[Mark] = []
-        if asked.edge:
+        if question.edge:
             text = f"{_shape(narrow)} was used as {_shape(wide)}"
-            marks = [{"kind": "wrong", "edge": asked.edge, "text": text}]
+            marks = [{"kind": "wrong", "edge": question.edge, "text": text}]
         texts = {
             str(axes_): "None: it is passed on as it is"
             if not axes_
@@ -223,7 +227,7 @@ class ContributionTasks:
         slips = []
         for other in candidates:
             if other != axes:
-                text = _wrong_axes(asked.to, wide, narrow, axes, other)
+                text = _wrong_axes(question.to, wide, narrow, axes, other)
                 slips.append(slip({"one": str(other)}, text, "broadcast_axis", marks=marks))
         return self.context.task(
             "backward",
@@ -233,10 +237,10 @@ class ContributionTasks:
             [{"one": str(axes)}],
             options=[{"value": value, "text": text} for value, text in texts.items()],
             slips=slips,
-            right=f"Each copy of `{asked.to}` gets its part, and the parts add up.",
+            right=f"Each copy of `{question.to}` gets its part, and the parts add up.",
             reveal=texts[str(axes)],
             like=f"{wide} {narrow}",
-            **self._about(asked),
+            **self._about(question),
         )
 
 
@@ -249,9 +253,9 @@ def _wrong_axes(
 ) -> str:
     """Say what comes of summing over other axes than those that broadcasting added."""
     shape = [n for k, n in enumerate(wide) if k not in other]
-    kept = [1 if k in other else n for k, n in enumerate(wide)]
+    misread = [1 if k in other else n for k, n in enumerate(wide)]
     copies = f"the copies of `{name}` lie along {_axes_text(axes)}, and what they get adds up."
-    if narrow not in (shape, kept):
+    if narrow not in (shape, misread):
         what = "Nothing is summed" if not other else "Other axes are summed"
         return (
             f"{what}, then: the contribution would have the shape {_shape(shape)}, and `{name}` "

@@ -50,22 +50,22 @@ def answer_at(arrays: Sequence[Any]) -> Answer:
     return {"at": [tensor(array) for array in arrays]}
 
 
-def right_values(replay: Replay, asked: Contributed) -> list[Any]:
+def right_values(replay: Replay, question: Contributed) -> list[Any]:
     """Return a contribution at each point; the recorded one alone if its rule is not known."""
-    arg, node = asked.event["arg"], asked.event["node"]
-    after = replay.sent[asked.at][1]
+    arg, node = question.event["arg"], question.event["node"]
+    after = replay.sent[question.at][1]
     more = at_points(
-        asked.points[1:], lambda point: unbroadcast(replay.rule(node, arg, point), after.shape)
+        question.points[1:], lambda point: unbroadcast(replay.rule(node, arg, point), after.shape)
     )
-    return [after, *more] if len(more) == len(asked.points) - 1 else [after]
+    return [after, *more] if len(more) == len(question.points) - 1 else [after]
 
 
-def slips_of(replay: Replay, asked: Contributed) -> list[Slip]:
+def slips_of(replay: Replay, question: Contributed) -> list[Slip]:
     """Return the known mistakes of a contribution, without those that give the right value."""
     slips: list[Slip] = []
-    for name, text, marks, compute in _mistakes(replay, asked):
-        values = at_points(asked.points, compute)
-        if len(values) < len(asked.points):  # not at all points: then as recorded alone
+    for name, text, marks, compute in _mistakes(replay, question):
+        values = at_points(question.points, compute)
+        if len(values) < len(question.points):  # not at all points: then as recorded alone
             values = values[:1]
         if values and all(np.isfinite(value).all() for value in values):
             answer = answer_at(values)
@@ -73,7 +73,7 @@ def slips_of(replay: Replay, asked: Contributed) -> list[Slip]:
     unsummed = [slip for slip in slips if slip["is"] == ["broadcast_axis"]]
     # In a sum, what the other input gets is what is not summed yet: one mistake, not two.
     slips = [s for s in slips if s["is"] != ["wrong_input"] or not _is_one_of(s, unsummed)]
-    return distinct(slips, right_values(replay, asked))
+    return distinct(slips, right_values(replay, question))
 
 
 def _is_one_of(slip: Slip, others: Sequence[Slip]) -> bool:
@@ -83,7 +83,7 @@ def _is_one_of(slip: Slip, others: Sequence[Slip]) -> bool:
 
 def distinct(slips: Sequence[Slip], right: Sequence[Any]) -> list[Slip]:
     """Leave out what is right at all points, and what is there already as the same mistake."""
-    kept: list[Slip] = []
+    unique: list[Slip] = []
     for slip in slips:
         own = slip["answer"].get("at")
         if own is None or (
@@ -91,11 +91,11 @@ def distinct(slips: Sequence[Slip], right: Sequence[Any]) -> list[Slip]:
             and not any(
                 other["is"] == slip["is"]
                 and _agree(own, [_array(t) for t in other["answer"].get("at", ())])
-                for other in kept
+                for other in unique
             )
         ):
-            kept.append(slip)
-    return kept
+            unique.append(slip)
+    return unique
 
 
 def _array(value: Tensor) -> Any:
@@ -125,60 +125,62 @@ def at_points(points: Sequence[Point], compute: Callable[[Point], Any]) -> list[
 Mistake = tuple[str, str, list[Mark], Callable[[Point], Any]]
 
 
-def _mistakes(replay: Replay, asked: Contributed) -> Iterator[Mistake]:
-    node = replay.nodes[asked.event["node"]]
-    yield from _forgotten_gradient(replay, asked, node)
-    yield from _other_input(replay, asked, node)
-    yield from _broadcast(replay, asked)
+def _mistakes(replay: Replay, question: Contributed) -> Iterator[Mistake]:
+    node = replay.nodes[question.event["node"]]
+    yield from _forgotten_gradient(replay, question, node)
+    yield from _other_input(replay, question, node)
+    yield from _broadcast(replay, question)
     if node["op"] in _PRODUCTS:
-        yield from _products(replay, asked, node)
-    yield from _stale(replay, asked, node)
+        yield from _products(replay, question, node)
+    yield from _stale(replay, question, node)
 
 
-def _edge(asked: Contributed, kind: str, text: str) -> list[Mark]:
+def _edge(question: Contributed, kind: str, text: str) -> list[Mark]:
     mark: dict[str, str] = {"kind": kind, "text": text}
-    if asked.edge is None:
+    if question.edge is None:
         return []
-    return [{**mark, "edge": asked.edge}]  # type: ignore[typeddict-item]
+    return [{**mark, "edge": question.edge}]  # type: ignore[typeddict-item]
 
 
-def _ruled(replay: Replay, asked: Contributed, arg: str, point: Point, **replaced: Any) -> Any:
+def _ruled(replay: Replay, question: Contributed, arg: str, point: Point, **replaced: Any) -> Any:
     """Return what a rule passes on with something replaced."""
-    result = replay.rule(asked.event["node"], arg, {**point, **replaced})
+    result = replay.rule(question.event["node"], arg, {**point, **replaced})
     return unbroadcast(result, np.shape(point[arg]))
 
 
-def _forgotten_gradient(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterator[Mistake]:
-    g = replay.gradients.get((asked.number, node["id"]))
+def _forgotten_gradient(
+    replay: Replay, question: Contributed, node: NodeRecord
+) -> Iterator[Mistake]:
+    g = replay.gradients.get((question.number, node["id"]))
     if g is None:
         return
 
     def slope(point: Point) -> Any:
-        return _ruled(replay, asked, asked.event["arg"], point, g=np.ones_like(point["g"]))
+        return _ruled(replay, question, question.event["arg"], point, g=np.ones_like(point["g"]))
 
     text = (
-        f"That is the local slope of `{asked.name}` alone. The gradient flowing into "
-        f"`{asked.name}` is `{as_text(g)}`: multiply the slope by it."
+        f"That is the local slope of `{question.name}` alone. The gradient flowing into "
+        f"`{question.name}` is `{as_text(g)}`: multiply the slope by it."
     )
     marks: list[Mark] = [
         {"kind": "look", "node": str(node["id"]), "text": f"gradient {as_text(g)}"},
-        *_edge(asked, "wrong", "slope only"),
+        *_edge(question, "wrong", "slope only"),
     ]
     yield "local_slope", text, marks, slope
 
 
-def _is_another(replay: Replay, asked: Contributed, node: int | None) -> bool:
+def _is_another(replay: Replay, question: Contributed, node: int | None) -> bool:
     """Tell whether an input is another tensor that gets a gradient as well."""
-    return node is not None and node != asked.event["to"] and replay.nodes[node]["requires_grad"]
+    return node is not None and node != question.event["to"] and replay.nodes[node]["requires_grad"]
 
 
 def _others(node: NodeRecord, arg: str) -> list[str]:
     return [source["arg"] for source in node["inputs"] if source["arg"] != arg]
 
 
-def _other_input(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterator[Mistake]:
-    arg = asked.event["arg"]
-    own_shape = np.shape(replay.sent[asked.at][1])
+def _other_input(replay: Replay, question: Contributed, node: NodeRecord) -> Iterator[Mistake]:
+    arg = question.event["arg"]
+    own_shape = np.shape(replay.sent[question.at][1])
     for other in _others(node, arg):
         source = next(source for source in node["inputs"] if source["arg"] == other)
         name = replay.names.operand(source)
@@ -190,42 +192,42 @@ def _other_input(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterat
 
             text = (
                 f"You multiplied by `{own}` itself. The slope of a product is the other factor: "
-                f"where `{own}` changes, `{asked.name}` changes `{name}` times as much."
+                f"where `{own}` changes, `{question.name}` changes `{name}` times as much."
             )
-            marks = _edge(asked, "wrong", f"the factor is {name}")
+            marks = _edge(question, "wrong", f"the factor is {name}")
             if "node" in source:
                 marks.append({"kind": "look", "node": str(source["node"]), "text": "other factor"})
             yield "own_factor", text, marks, swapped
-        elif _is_another(replay, asked, source.get("node")):
+        elif _is_another(replay, question, source.get("node")):
 
             def given(point: Point, other: str = other) -> Any:
-                return _ruled(replay, asked, other, point)
+                return _ruled(replay, question, other, point)
 
             text = (
-                f"That is what `{asked.name}` passes to `{name}`. `{asked.to}` is another input of "
-                f"it, with a slope of its own."
+                f"That is what `{question.name}` passes to `{name}`. `{question.to}` is another "
+                f"input of it, with a slope of its own."
             )
             marks = [
-                *_edge(asked, "missing", f"for {asked.to}"),
+                *_edge(question, "missing", f"for {question.to}"),
                 {"kind": "wrong", "node": str(source["node"]), "text": f"for {name}"},
             ]
             yield "wrong_input", text, marks, given
 
 
-def _broadcast(replay: Replay, asked: Contributed) -> Iterator[Mistake]:
-    before, after = replay.sent[asked.at]
+def _broadcast(replay: Replay, question: Contributed) -> Iterator[Mistake]:
+    before, after = replay.sent[question.at]
     if before.shape == after.shape:
         return
     wide, narrow = shape_text(before.shape), shape_text(after.shape) if after.ndim else "()"
-    marks = _edge(asked, "wrong", f"{narrow} was used as {wide}")
-    marks.append({"kind": "look", "node": str(asked.event["to"]), "text": f"shape {narrow}"})
+    marks = _edge(question, "wrong", f"{narrow} was used as {wide}")
+    marks.append({"kind": "look", "node": str(question.event["to"]), "text": f"shape {narrow}"})
     text = (
-        f"`{asked.to}` has the shape {narrow}, and broadcasting used it as {wide}. Sum over the "
+        f"`{question.to}` has the shape {narrow}, and broadcasting used it as {wide}. Sum over the "
         "axes that broadcasting added, so that the contribution has the shape of its tensor."
     )
 
     def unsummed(point: Point) -> Any:
-        return replay.rule(asked.event["node"], asked.event["arg"], point)
+        return replay.rule(question.event["node"], question.event["arg"], point)
 
     yield "broadcast_axis", text, marks, unsummed
     axes = tuple(range(before.ndim - after.ndim))
@@ -234,13 +236,13 @@ def _broadcast(replay: Replay, asked: Contributed) -> Iterator[Mistake]:
     )
     if len(axes) and before.ndim != after.ndim:
         text = (
-            f"The sum is right, but an axis of length 1 is left. `{asked.to}` has the shape "
+            f"The sum is right, but an axis of length 1 is left. `{question.to}` has the shape "
             f"{narrow}: an axis that broadcasting added is not kept."
         )
         yield "broadcast_axis", text, marks, lambda point: unsummed(point).sum(axes, keepdims=True)
     for axis in range(before.ndim):
         text = (
-            f"You summed over axis {axis}. `{asked.to}` with shape {narrow} was copied along "
+            f"You summed over axis {axis}. `{question.to}` with shape {narrow} was copied along "
             f"another axis to become {wide}: the copies are what is added up."
         )
 
@@ -250,12 +252,12 @@ def _broadcast(replay: Replay, asked: Contributed) -> Iterator[Mistake]:
         yield "broadcast_axis", text, marks, along
 
 
-def _products(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterator[Mistake]:
-    arg = asked.event["arg"]
+def _products(replay: Replay, question: Contributed, node: NodeRecord) -> Iterator[Mistake]:
+    arg = question.event["arg"]
     other = _others(node, arg)[0]
     name = replay.names.operand(next(s for s in node["inputs"] if s["arg"] == other))
-    own = shape_text(replay.sent[asked.at][1].shape)
-    g_shape = shape_text(np.shape(replay.gradients.get((asked.number, node["id"]), 0)))
+    own = shape_text(replay.sent[question.at][1].shape)
+    g_shape = shape_text(np.shape(replay.gradients.get((question.number, node["id"]), 0)))
 
     def candidate(how: str) -> Callable[[Point], Any]:
         def compute(point: Point) -> Any:
@@ -273,18 +275,18 @@ def _products(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterator[
 
     text = (
         f"These factors are right, but not their order or transpose. The gradient has the shape "
-        f"{g_shape}, and the contribution must have that of `{asked.to}`, {own}: find the product "
-        f"of the gradient and `{name}` whose inner sides match."
+        f"{g_shape}, and the contribution must have that of `{question.to}`, {own}: find the "
+        f"product of the gradient and `{name}` whose inner sides match."
     )
-    marks = _edge(asked, "wrong", f"must be {own}")
+    marks = _edge(question, "wrong", f"must be {own}")
     for how in ("g y", "g yT", "gT y", "gT yT", "y g", "y gT", "yT g", "yT gT"):
         yield "transpose", text, marks, candidate(how)
-    yield "transpose", text, marks, lambda point: _ruled(replay, asked, arg, point).T
+    yield "transpose", text, marks, lambda point: _ruled(replay, question, arg, point).T
 
 
-def _stale(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterator[Mistake]:
+def _stale(replay: Replay, question: Contributed, node: NodeRecord) -> Iterator[Mistake]:
     """Compute with what is in a tensor after it was changed in place."""
-    arg = asked.event["arg"]
+    arg = question.event["arg"]
     for source in node["inputs"]:
         if "node" not in source:
             continue
@@ -295,14 +297,14 @@ def _stale(replay: Replay, asked: Contributed, node: NodeRecord) -> Iterator[Mis
 
         def later(point: Point, changed: str = source["arg"], after: int = after) -> Any:
             value = point["out"] if after == node["id"] else replay.values[after]
-            return _ruled(replay, asked, arg, point, **{changed: value})
+            return _ruled(replay, question, arg, point, **{changed: value})
 
-        if not asked.points:
+        if not question.points:
             continue
-        was = as_text(asked.points[0][source["arg"]])
+        was = as_text(question.points[0][source["arg"]])
         text = (
             f"You computed with the value after the change in place. The rule needs `{name}` as it "
-            f"was when `{asked.name}` was computed: `{was}`."
+            f"was when `{question.name}` was computed: `{was}`."
         )
         marks: list[Mark] = [
             {"kind": "wrong", "node": str(after), "text": "changed later"},

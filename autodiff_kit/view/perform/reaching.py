@@ -91,12 +91,12 @@ def why_passed_by(context: Context, number: int, node: int) -> Reason:
 
 def why_no_path(context: Context, roots: Sequence[int], node: int) -> Reason:
     """Return where the way to a leaf is closed, or that there is none."""
-    name, seen = context.name(node), [node]
-    for source in seen:
+    name, path = context.name(node), [node]
+    for source in path:
         for record in context.nodes:
-            if source in context.tensors(record) and record["id"] not in seen:
+            if source in context.tensors(record) and record["id"] not in path:
                 if record["requires_grad"]:
-                    seen.append(record["id"])
+                    path.append(record["id"])
                 elif _leads(context, roots, record["id"], is_open=False):
                     return Reason(*why_closed(context, record["id"]), has_path=False)
     begin = code(*map(context.name, roots))
@@ -110,11 +110,11 @@ def _passed_by(context: Context, record: PassRecord, node: int) -> str:
         return f"An error ended the backward pass before a gradient came to `{name}`."
     if record.results:
         call = record.results[0].get("by", "autograd.grad")
-        asked = code(*(context.name(r["of"]) for r in record.results))
-        return f"`{call}` computes the gradient of {asked} alone here: `{name}` gets none."
+        roots = code(*(context.name(r["of"]) for r in record.results))
+        return f"`{call}` computes the gradient of {roots} alone here: `{name}` gets none."
     if record.filled and _has_inputs(context, record.start):
-        asked = code(*map(context.name, dict.fromkeys(record.filled)))
-        return f"With `inputs=`, the pass fills the `.grad` of {asked} alone: `{name}` gets none."
+        roots = code(*map(context.name, dict.fromkeys(record.filled)))
+        return f"With `inputs=`, the pass fills the `.grad` of {roots} alone: `{name}` gets none."
     return f"No contribution was passed on to `{name}`."
 
 
@@ -137,13 +137,13 @@ def _has_inputs(context: Context, start: Backward) -> bool:
 
 def _leads(context: Context, roots: Sequence[int], node: int, *, is_open: bool) -> bool:
     """Return whether a path leads from a root to a node; ``is_open``: if a gradient can flow."""
-    stack, seen = [*roots], set[int]()
+    stack, visited = [*roots], set[int]()
     while stack:
         at = stack.pop()
-        if at in seen or (is_open and not context.nodes[at]["requires_grad"]):
+        if at in visited or (is_open and not context.nodes[at]["requires_grad"]):
             continue
         if at == node:
             return True
-        seen.add(at)
+        visited.add(at)
         stack += context.tensors(context.nodes[at])
     return False

@@ -372,8 +372,10 @@ class Walk:
     def result(self) -> Result:
         """Return what was mastered so far, and what to try again."""
         done = [r for r in self.records if r.is_right or r.looked or r.named]
-        asked = list(dict.fromkeys(r.about for r in done))
-        mastered = [about for about in asked if all(r.at_once for r in done if r.about == about)]
+        questions = list(dict.fromkeys(r.about for r in done))
+        mastered = [
+            about for about in questions if all(r.at_once for r in done if r.about == about)
+        ]
         sets = [names for r in done for names in r.named if names]
         alone = list(dict.fromkeys(names[0] for names in sets if len(names) == 1))
         possible = [
@@ -386,7 +388,7 @@ class Walk:
             "later": sum(r.is_right and not r.at_once for r in done),
             "looked": sum(r.looked for r in done),
             "mastered": mastered,
-            "practise": [about for about in asked if about not in mastered],
+            "practise": [about for about in questions if about not in mastered],
             "misconceptions": alone,
             "possible": list(dict.fromkeys(possible)),
         }

@@ -44,7 +44,7 @@ def withheld(payload: PerformPayload, closing: str) -> PerformPayload:
         What is said when all is answered.
     """
     script = payload["script"]
-    shown: Script = {
+    bare: Script = {
         **script,
         "tasks": {key: _bare(task) for key, task in script["tasks"].items()},
         "stages": [_stage(stage) for stage in script["stages"]],
@@ -52,7 +52,7 @@ def withheld(payload: PerformPayload, closing: str) -> PerformPayload:
         "closing": closing,
     }
     frames = [one if one["phase"] == "forward" else _nothing() for one in payload["frames"]]
-    return {**payload, "script": shown, "frames": frames, "places": []}
+    return {**payload, "script": bare, "frames": frames, "places": []}
 
 
 def _nothing() -> Frame:
@@ -96,8 +96,8 @@ def _stage(stage: Stage) -> Stage:
         return stage
     plan = stage["pass"]
     nodes = {box: _node(node) for box, node in plan["nodes"].items()}
-    shown: Pass = {**plan, "nodes": nodes, "closed": {}}
-    return {**stage, "pass": shown}
+    bare: Pass = {**plan, "nodes": nodes, "closed": {}}
+    return {**stage, "pass": bare}
 
 
 def _node(plan: NodePlan) -> NodePlan:
@@ -114,21 +114,21 @@ def _node(plan: NodePlan) -> NodePlan:
 def told_of(walk: Walk) -> Told:
     """Return what a learner sees who has come so far."""
     task, tasks = walk.task, walk.script["tasks"]
-    asked = [tasks[record.task] for record in walk.records if record.task in tasks]
-    told: Told = {"tasks": {}, "fields": {}, "edges": {}}
-    for one in asked:
+    questions = [tasks[record.task] for record in walk.records if record.task in tasks]
+    answer: Told = {"tasks": {}, "fields": {}, "edges": {}}
+    for one in questions:
         names: dict[str, list[Any]] = {name: [] for name in one["names"]}
-        told["tasks"][one["id"]] = {"prompt": one["prompt"], "hint": one["hint"], "names": names}
+        answer["tasks"][one["id"]] = {"prompt": one["prompt"], "hint": one["hint"], "names": names}
     if walk.plan is None:  # afterwards: what arrived along each arrow can be read off
         for send in (send for sends in walk.passes for send in sends):
             if send["edge"]:
-                told["edges"][send["edge"]] = send["fields"]
-        return told
+                answer["edges"][send["edge"]] = send["fields"]
+        return answer
     is_open = task is not None and task["about"] in ("sum", "grad")
     for box in walk.complete:
         if not (is_open and task is not None and task["node"] == box):
-            told["fields"][box] = walk.plan["nodes"][box]["fields"]
+            answer["fields"][box] = walk.plan["nodes"][box]["fields"]
     for send in walk.passes[-1]:
         if send["edge"]:
-            told["edges"][send["edge"]] = send["fields"]
-    return told
+            answer["edges"][send["edge"]] = send["fields"]
+    return answer

@@ -54,7 +54,7 @@ def reached(data):
 
 @check(step="node", points=2, concept="value and name of the operation", using=[run])
 class Values:
-    shown = "z = x * y + x at x = 2 and y = 5 (value and op of z, then op of its first input)"
+    caption = "z = x * y + x at x = 2 and y = 5 (value and op of z, then op of its first input)"
     example = {"leaves": [2.0, 5.0], "tree": ["add", ["mul", 0, 1], 0]}
     in_words = ("value", "op", "op of its first input")
 
@@ -75,7 +75,7 @@ class Values:
 
 @check(step="node", points=2, concept="one input for each use")
 class Inputs:
-    shown = "x * x and x * y (their inputs)"
+    caption = "x * x and x * y (their inputs)"
     example = [["mul", 0, 0], ["mul", 0, 1]]
 
     def in_words(value):
@@ -102,7 +102,7 @@ class Inputs:
 
 @check(step="node", points=1, concept="plain numbers become constants")
 class Numbers:
-    shown = "2 * x and x + 3 at x = 5 (op, value and requires_grad of each input)"
+    caption = "2 * x and x + 3 at x = 5 (op, value and requires_grad of each input)"
     example = [["mul", True, 2.0], ["add", False, 3.0]]
 
     def in_words(value):
@@ -138,7 +138,7 @@ class Numbers:
 
 @check(step="node", points=1, concept="requires_grad spreads")
 class Requires:
-    shown = "x * c and c + c, where only x requires a gradient"
+    caption = "x * c and c + c, where only x requires a gradient"
     example = {"needs": [True, False], "made": [["mul", 0, 1], ["add", 1, 1]]}
 
     def in_words(value):
@@ -163,7 +163,7 @@ class Requires:
 
 @check(step="edges", points=2, concept="one edge for each use", using=[nodes_of])
 class Edges:
-    shown = "square = x * x and double = square + square, with root double: pairs (node, input)"
+    caption = "square = x * x and double = square + square, with root double: pairs (node, input)"
     example = [[[], True], [[0, 0], True], [[1, 1], True]]
 
     def in_words(value):
@@ -189,7 +189,7 @@ class Edges:
 
 @check(step="leaves", points=2, concept="leaves that require a gradient", using=[nodes_of])
 class Leaves:
-    shown = "2 * x + x, where x requires a gradient (the leaves)"
+    caption = "2 * x + x, where x requires a gradient (the leaves)"
     example = [[[], False], [[], True], [[0, 1], True], [[2, 1], True]]
 
     def in_words(value):

@@ -34,7 +34,7 @@ def pair(rng):
 
 @check(step="mul", points=1.5, concept="rule of x * y", using=[contributions])
 class Mul:
-    shown = "g = 10, x = 3, y = 5"
+    caption = "g = 10, x = 3, y = 5"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([5.0])}
 
     def generate(rng):
@@ -56,7 +56,7 @@ class Mul:
 
 @check(step="div", points=1.5, concept="rule of x / y", using=[contributions])
 class Div:
-    shown = "g = 10, x = 3, y = 2"
+    caption = "g = 10, x = 3, y = 2"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([2.0])}
 
     def generate(rng):
@@ -76,7 +76,7 @@ class Div:
 
 @check(step="exp", points=1.5, concept="rule of exp(x)", using=[contributions])
 class Exp:
-    shown = "g = 10, x = 2, out = exp(2) = 7.389"
+    caption = "g = 10, x = 2, out = exp(2) = 7.389"
     example = {"g": np.array([10.0]), "x": np.array([2.0]), "out": np.exp([2.0])}
 
     def generate(rng):
@@ -100,7 +100,7 @@ class Exp:
 
 @check(step="pow", points=1.5, concept="rule of x ** n", using=[contributions])
 class Pow:
-    shown = "g = 10, x = [2, 0], n = 3; and the same with n = 2"
+    caption = "g = 10, x = [2, 0], n = 3; and the same with n = 2"
     example = {"g": np.array([10.0, 10.0]), "x": np.array([2.0, 0.0]), "n": 3, "m": 2}
 
     kinds = (2, 3, 4)
@@ -134,7 +134,7 @@ class Pow:
 
 @check(step="relu", points=1.5, concept="rule of max(x, 0)")
 class Relu:
-    shown = "g = [10, 20, -30], x = [-1, 0, 4]"
+    caption = "g = [10, 20, -30], x = [-1, 0, 4]"
     example = {"g": np.array([10.0, 20.0, -30.0]), "x": np.array([-1.0, 0.0, 4.0])}
 
     def generate(rng):

@@ -96,7 +96,7 @@ def places(data, value, expected):
 
 @check(step="order", points=3, concept="all users first", cases=4, using=[build, ordered])
 class Shared:
-    shown = "d, which uses c and a, where c uses b, and b uses a"
+    caption = "d, which uses c and a, where c uses b, and b uses a"
     example = {"inputs": [[], [0], [1], [0, 2]], "names": ["a", "b", "c", "d"]}
 
     def generate(rng):
@@ -117,7 +117,7 @@ class Shared:
 
 @check(step="order", points=1, concept="one node used twice", using=[build, ordered])
 class Doubled:
-    shown = "fourth = square * square, square = x * x"
+    caption = "fourth = square * square, square = x * x"
     example = {"inputs": [[], [0, 0], [1, 1]], "names": ["x", "square", "fourth"]}
 
     def generate(rng):
@@ -136,7 +136,7 @@ class Doubled:
 
 @check(step="order", points=2, concept="leaves and constants, too", cases=4, using=[build, ordered])
 class Constants:
-    shown = "double = const * x, where const requires no gradient"
+    caption = "double = const * x, where const requires no gradient"
     example = {"inputs": [[], [], [0, 1]], "names": ["const", "x", "double"]}
     many = True
 
@@ -163,7 +163,7 @@ class Constants:
 
 @check(step="order", points=2, concept="every call begins anew", using=[build])
 class Anew:
-    shown = "double = x * 2 and triple = x * 3: order(double), and then order(triple)"
+    caption = "double = x * 2 and triple = x * 3: order(double), and then order(triple)"
     example = {"inputs": [[], [0], [0]], "names": ["x", "double", "triple"], "roots": [1, 2]}
 
     def generate(rng):
@@ -192,7 +192,7 @@ class Anew:
 
 @check(step="order", points=2, concept="any depth", cases=1, using=[ordered])
 class Deep:
-    shown = "a chain of 1200 operations, 0 to 1199 (how many nodes came, and every 300th of them)"
+    caption = "a chain of 1200 operations, 0 to 1199 (how many nodes came, and every 300th of them)"
     example = {"first": 0, "count": 1200}
 
     def generate(rng):

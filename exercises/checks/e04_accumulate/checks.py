@@ -70,7 +70,7 @@ def slope(rng):
 
 @check(step="backward", points=1, concept="begins with 1 at the root", using=[build])
 class Start:
-    shown = "backward(x), where x and y are leaves (.grad of x and of y)"
+    caption = "backward(x), where x and y are leaves (.grad of x and of y)"
     in_words = ("x.grad", "y.grad")
     example = {"leaves": [5.0, 7.0], "needs": [True, True], "operations": [], "roots": [0]}
 
@@ -94,7 +94,7 @@ class Start:
 
 @check(step="backward", points=2, concept="contributions add up", cases=5, using=[build])
 class FanOut:
-    shown = "y = x * x + x at x = 3 (.grad of x)"
+    caption = "y = x * x + x at x = 3 (.grad of x)"
     example = {
         "leaves": [3.0],
         "needs": [True],
@@ -128,7 +128,7 @@ class FanOut:
 
 @check(step="backward", points=1, concept="each rule is called once")
 class Once:
-    shown = (
+    caption = (
         "a sum of x and w, doubled three times: y = y + y (.grad of x and w, and how often each "
         "rule was called)"
     )
@@ -167,7 +167,7 @@ class Once:
 
 @check(step="backward", points=2, concept="a second pass adds to .grad", using=[build])
 class Again:
-    shown = (
+    caption = (
         "backward(x * w) and backward(x + w), at x = 2 and w = 5: .grad of x and w after each of "
         "them alone, and after one and then the other"
     )
@@ -224,7 +224,7 @@ class Again:
 
 @check(step="backward", points=1, concept="nothing stays in the inner nodes", using=[build])
 class Inner:
-    shown = (
+    caption = (
         "backward twice through z = (x * w) * 3 at x = 2 and w = 5, with .grad of x and w set back "
         "to None in between (.grad of x and w; the second time, also of the two products)"
     )
@@ -264,7 +264,7 @@ class Inner:
 
 @check(step="backward", points=1, concept="constants get no gradient", using=[build])
 class Constants:
-    shown = "y = 2 * x * w at x = 3 and w = 5, where 2 requires no gradient"
+    caption = "y = 2 * x * w at x = 3 and w = 5, where 2 requires no gradient"
     example = {
         "leaves": [2.0, 3.0, 5.0],
         "needs": [False, True, True],
@@ -297,7 +297,7 @@ class Constants:
 
 @check(step="backward", points=2, concept="shared arrays are not changed", using=[build])
 class Arrays:
-    shown = (
+    caption = (
         "z = ((x + y) + x) * c at c = [10, 20]; a sum hands the same array to both inputs (.grad "
         "of x and y; and, elsewhere, .grad of x after backward((x + y) * c) and backward(y * 2))"
     )

@@ -31,7 +31,7 @@ class ToShape:
 
 @check(step="unbroadcast", points=2, concept="new axes in front")
 class Leading(ToShape):
-    shown = "g of shape (2, 3, 4), full of ones, and shape (4,)"
+    caption = "g of shape (2, 3, 4), full of ones, and shape (4,)"
     example = {"g": np.ones((2, 3, 4)), "shape": [4]}
 
     kinds = ("one axis left", "two axes left", "equal sizes")
@@ -45,7 +45,7 @@ class Leading(ToShape):
 
 @check(step="unbroadcast", points=2, concept="axes of size 1")
 class Ones(ToShape):
-    shown = "g = [[1, 2], [3, 4]] and shape (1, 1)"
+    caption = "g = [[1, 2], [3, 4]] and shape (1, 1)"
     example = {"g": np.array([[1.0, 2.0], [3.0, 4.0]]), "shape": [1, 1]}
 
     kinds = (0, 1, 2)  # the axis that was not stretched
@@ -57,7 +57,7 @@ class Ones(ToShape):
 
 @check(step="unbroadcast", points=2, concept="new axes and axes of size 1 together")
 class Both(ToShape):
-    shown = "g of shape (2, 3, 4), full of ones, and shape (3, 1)"
+    caption = "g of shape (2, 3, 4), full of ones, and shape (3, 1)"
     example = {"g": np.ones((2, 3, 4)), "shape": [3, 1]}
 
     kinds = ("last", "first", "equal sizes")
@@ -71,7 +71,7 @@ class Both(ToShape):
 
 @check(step="unbroadcast", points=1.5, concept="a single number, stretched")
 class Scalar:
-    shown = "g = [1, 2, 3] and shape ()"
+    caption = "g = [1, 2, 3] and shape ()"
     example = {"g": np.array([1.0, 2.0, 3.0])}
 
     def generate(rng):
@@ -86,7 +86,7 @@ class Scalar:
 
 @check(step="multiply", points=1.5, concept="first multiply, then sum")
 class Multiply:
-    shown = "g = [[1, 1], [10, 10]], x = [1, 2], y = [[3, 4], [5, 6]]"
+    caption = "g = [[1, 1], [10, 10]], x = [1, 2], y = [[3, 4], [5, 6]]"
     example = {
         "g": np.array([[1.0, 1.0], [10.0, 10.0]]),
         "x": np.array([1.0, 2.0]),
@@ -117,6 +117,6 @@ unbroadcast_inputs = untouched(
     Scalar,
     name="UnbroadcastInputs",
     points=0.5,
-    shown="the examples above, one after the other",
+    caption="the examples above, one after the other",
 )
 multiply_inputs = untouched(Multiply, name="MultiplyInputs", points=0.5)

@@ -49,7 +49,7 @@ def by_indices(data):
 
 @check(step="matmul", points=3.5, concept="two matrices", using=[contributions])
 class Matrices:
-    shown = "g = [[1, 2], [3, 4]], a = [[1, 0], [2, 1]], b = [[5, 6], [7, 9]]"
+    caption = "g = [[1, 2], [3, 4]], a = [[1, 0], [2, 1]], b = [[5, 6], [7, 9]]"
     example = {
         "g": np.array([[1.0, 2.0], [3.0, 4.0]]),
         "a": np.array([[1.0, 0.0], [2.0, 1.0]]),
@@ -69,7 +69,7 @@ class Matrices:
 
 @check(step="batches", points=3, concept="a batch of pairs", using=[contributions])
 class Batches:
-    shown = (
+    caption = (
         "batches of two 2 x 2 matrices (a is 1, 2, ... 8, b is 2, 4, ... 16, g is 1, -1, 1, ...)"
     )
     example = {
@@ -91,7 +91,9 @@ class Batches:
 
 @check(step="batches", points=2.5, concept="one matrix for the whole batch", using=[contributions])
 class Shared:
-    shown = "a batch of two 1 x 1 matrices, 1 and 2, times one matrix [[3, 4]], with g full of ones"
+    caption = (
+        "a batch of two 1 x 1 matrices, 1 and 2, times one matrix [[3, 4]], with g full of ones"
+    )
     example = {
         "g": np.ones((2, 1, 2)),
         "a": np.array([[[1.0]], [[2.0]]]),
@@ -117,5 +119,5 @@ batch_inputs = untouched(
     Shared,
     name="BatchInputs",
     points=0.5,
-    shown="the examples above, one after the other",
+    caption="the examples above, one after the other",
 )

@@ -10,7 +10,7 @@ def on_and_off(rng):
 
 @check(step="context", points=2, concept="blocks inside of blocks", cases=4)
 class Nesting:
-    shown = (
+    caption = (
         "a block in a block (its object made first): is recording on before, in the outer block, "
         "in the inner one, in the outer one again, and after"
     )
@@ -54,7 +54,7 @@ def from_off(step):
 
 @check(step="context", points=3, concept="errors", using=[from_off])
 class Errors:
-    shown = (
+    caption = (
         "an error in a block: is recording on in the block, which error comes out, and is it on "
         "afterwards"
     )
@@ -91,7 +91,9 @@ class Errors:
 
 @check(step="decorator", points=2, concept="every call, and what goes in and out")
 class Decorated:
-    shown = "f(7, scale=2) and f(7, scale=3), which multiply: state inside, result, and state after"
+    caption = (
+        "f(7, scale=2) and f(7, scale=3), which multiply: state inside, result, and state after"
+    )
     example = {"numbers": [7], "scale": 2}
 
     def generate(rng):
@@ -121,7 +123,7 @@ class Decorated:
 
 @check(step="decorator", points=1, concept="a function that calls itself")
 class Recursion:
-    shown = "a function that calls itself twice: the state in each call, and after all of them"
+    caption = "a function that calls itself twice: the state in each call, and after all of them"
     example = 2
 
     def generate(rng):
@@ -164,7 +166,7 @@ class Recursion:
     using=[from_off],
 )
 class Generators:
-    shown = "a generator with 2 pieces: the state in it, its number, and the state while it waits"
+    caption = "a generator with 2 pieces: the state in it, its number, and the state while it waits"
     example = {"pieces": 2, "on": [True]}
 
     def generate(rng):

@@ -127,7 +127,7 @@ def a_tree(rng, depth):
 
 @check(step="power", points=2, concept="a loop", cases=4, using=[read])
 class Power:
-    shown = (
+    caption = (
         "power(x, 3) at x = 2 (value, gradient, how many nodes are no sum or product; "
         "and value and gradient at x = 2.0005)"
     )
@@ -148,7 +148,7 @@ class Power:
 
 @check(step="power", points=1, concept="a loop of no rounds", cases=1)
 class NoRounds:
-    shown = (
+    caption = (
         "power(x, 0) at x = 2 (value and gradient), and then power(x, 0) * c at c = 5 (value, then "
         "the gradients of x and c)"
     )
@@ -173,7 +173,7 @@ class NoRounds:
 
 @check(step="rounds", points=3, concept="a branch in every round", cases=5, using=[read])
 class Rounds:
-    shown = (
+    caption = (
         "rounds(x, 2) at x = 1.5 (value, gradient, how many nodes are no sum or product; "
         "and value and gradient at x = 1.5005)"
     )
@@ -198,7 +198,7 @@ class Rounds:
 
 @check(step="rounds", points=1, concept="exactly 2 is not larger than 2", using=[read])
 class Edge:
-    shown = (
+    caption = (
         "rounds(x, 1) at x = 2 (value, gradient, how many nodes are no sum or product; "
         "and value and gradient at x = 1.9995)"
     )
@@ -219,7 +219,7 @@ class Edge:
 
 @check(step="tree", points=3, concept="a recursion", using=[read])
 class Tree:
-    shown = (
+    caption = (
         "the tree ((1, 2), 3) at w = 2 (value, gradient, how many nodes are no sum or "
         "product; and value and gradient at w = 2.0005)"
     )

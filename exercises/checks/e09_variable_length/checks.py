@@ -35,7 +35,7 @@ def lengths(rng, place):
 
 @check(step="state", points=1.5, concept="one sequence of any length")
 class State:
-    shown = "the sequences 1, -1 and 1 and an empty one, with w = 0.5 and u = 2"
+    caption = "the sequences 1, -1 and 1 and an empty one, with w = 0.5 and u = 2"
     example = {
         "sequences": [np.array([1.0, -1.0]), np.array([1.0]), np.array([])],
         "w": 0.5,
@@ -55,7 +55,7 @@ class State:
 
 @check(step="states", points=2.5, concept="a padded batch")
 class States:
-    shown = "the sequences 1, -1, 2 and 1 (padded with 99) with w = 0.5 and u = 2"
+    caption = "the sequences 1, -1, 2 and 1 (padded with 99) with w = 0.5 and u = 2"
     example = {
         "padded": np.array([[1.0, -1.0, 2.0], [1.0, 99.0, 99.0]]),
         "lengths": np.array([3, 1]),
@@ -92,7 +92,7 @@ class MeanLoss:
 
 @check(step="loss", points=1.5, concept="the mean over what is real")
 class Loss(MeanLoss):
-    shown = "the losses 1, 2, 6 and 7 (padded with 50)"
+    caption = "the losses 1, 2, 6 and 7 (padded with 50)"
     example = {
         "losses": np.array([[1.0, 2.0, 6.0], [7.0, 50.0, 50.0]]),
         "lengths": np.array([3, 1]),
@@ -107,7 +107,7 @@ class Loss(MeanLoss):
 
 @check(step="loss", points=1, concept="anything may be in the padding", cases=2)
 class Poison(MeanLoss):
-    shown = "the losses 1, 2 and 5, 8, both padded with nan"
+    caption = "the losses 1, 2 and 5, 8, both padded with nan"
     example = {
         "losses": np.array([[1.0, 2.0, math.nan], [5.0, 8.0, math.nan]]),
         "lengths": np.array([2, 2]),
@@ -122,7 +122,7 @@ class Poison(MeanLoss):
 
 @check(step="rule", points=1.5, concept="no gradient into the padding")
 class Rule:
-    shown = "g = 8 and the losses 1, 2, 6 and 7 (padded with 50)"
+    caption = "g = 8 and the losses 1, 2, 6 and 7 (padded with 50)"
     example = {
         "g": 8.0,
         "losses": np.array([[1.0, 2.0, 6.0], [7.0, 50.0, 50.0]]),
@@ -157,6 +157,6 @@ loss_inputs = untouched(
     Poison,
     name="LossInputs",
     points=0.5,
-    shown="the examples above, one after the other",
+    caption="the examples above, one after the other",
 )
 rule_inputs = untouched(Rule, name="RuleInputs", points=0.5)

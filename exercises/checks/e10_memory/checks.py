@@ -79,7 +79,7 @@ FIVE = {
 
 @check(step="save", points=2, concept="what each rule reads", cases=4)
 class Reads:
-    shown = "mul, exp and add, all inputs requiring a gradient"
+    caption = "mul, exp and add, all inputs requiring a gradient"
     example = ["mul", "exp", "add"]
 
     def generate(rng):
@@ -95,7 +95,7 @@ class Reads:
 
 @check(step="save", points=2, concept="rules that are never asked", cases=4)
 class Unasked:
-    shown = "x * y where only x, only y, or none of them requires a gradient"
+    caption = "x * y where only x, only y, or none of them requires a gradient"
     example = [["mul", True, False], ["mul", False, True], ["mul", False, False]]
 
     def generate(rng):
@@ -116,7 +116,7 @@ class Unasked:
 
 @check(step="run", points=2, concept="every so many inputs", using=[chain])
 class Checkpoints:
-    shown = "3 blocks with every = 2 (the result, then pairs of block number and saved input)"
+    caption = "3 blocks with every = 2 (the result, then pairs of block number and saved input)"
     example = {**FIVE, "blocks": [TURN, GROW, TURN], "factors": np.ones(3)}
 
     kinds = ((2, 4), (3, 7), (3, 6), (4, 11))
@@ -135,7 +135,7 @@ class Checkpoints:
 
 @check(step="gradient", points=2, concept="the right gradient", cases=3, using=[chain])
 class Gradient:
-    shown = "5 blocks with every = 2, so that the last segment has one block"
+    caption = "5 blocks with every = 2, so that the last segment has one block"
     example = {**FIVE, "saved": inputs_of(FIVE)[:-1][::2]}
 
     def generate(rng):
@@ -156,7 +156,7 @@ class Gradient:
 
 @check(step="gradient", points=2, concept="little work, little memory", cases=2, using=[chain])
 class Work:
-    shown = (
+    caption = (
         "9 blocks with every = 3, for 10,000 columns (gradient of the first and the last, calls of "
         "each block's forward, most values held at a time, most inputs waiting for their rule)"
     )

@@ -97,7 +97,7 @@ def forward(tape, values, results, number):
 
 @check(step="trace", points=3, concept="everything is noted", using=[run])
 class Tape:
-    shown = "2 * x + y at x = y = 5 (the tape, and what names the result)"
+    caption = "2 * x + y at x = y = 5 (the tape, and what names the result)"
     example = {
         "program": [
             ["mul", ["constant", 2.0], ["input", 0]],
@@ -131,7 +131,7 @@ class Tape:
 
 @check(step="trace", points=2, concept="decisions are noted", cases=4, using=[run])
 class Guards:
-    shown = "x > 2, and then x * x, at x = 3 (the tape)"
+    caption = "x > 2, and then x * x, at x = 3 (the tape)"
     example = {
         "program": [["guard", ["input", 0], 2.0], ["mul", ["input", 0], ["input", 0]]],
         "values": [3.0],
@@ -159,7 +159,7 @@ class Guards:
 
 @check(step="replay", points=2, concept="new inputs", cases=4, using=[tuples])
 class Replay:
-    shown = "the tape of x > 2 (it was), and then x * y, at x = 4 and y = 10"
+    caption = "the tape of x > 2 (it was), and then x * y, at x = 4 and y = 10"
     example = {
         "tape": [["guard", ["input", 0], 2.0, True], ["mul", ["input", 0], ["input", 1]]],
         "result": ["result", 1],
@@ -182,7 +182,7 @@ class Replay:
 
 @check(step="replay", points=1, concept="a branch that would change", cases=4)
 class Branch:
-    shown = "the tape of x > 2 (it was), and then x * x, at x = 1 and at x = 4"
+    caption = "the tape of x > 2 (it was), and then x * x, at x = 1 and at x = 4"
     example = {"number": 2.0, "answers": [True], "values": [1.0, 4.0]}
 
     def generate(rng):
@@ -214,7 +214,7 @@ class Branch:
 
 @check(step="gradients", points=2, concept="backwards through the tape", cases=4, using=[tuples])
 class Slopes:
-    shown = "the tape of (x * x) * y at x = 3 and y = 5"
+    caption = "the tape of (x * x) * y at x = 3 and y = 5"
     example = {
         "tape": [["mul", ["input", 0], ["input", 0]], ["mul", ["result", 0], ["input", 1]]],
         "values": [3.0, 5.0],

@@ -97,7 +97,7 @@ SMALL = {
 
 @check(step="loss", points=3, concept="two layers and their gradient", using=[tensors])
 class Loss:
-    shown = "a network of 2 pixels, 2 hidden numbers and 2 classes (loss, gradient of the biases)"
+    caption = "a network of 2 pixels, 2 hidden numbers and 2 classes (loss, gradient of the biases)"
     example = SMALL
 
     def generate(rng):
@@ -120,7 +120,7 @@ class Loss:
 
 @check(step="step", points=2, concept="three steps, each with its own gradient", using=[tensors])
 class Steps:
-    shown = "a small network, three steps with rate 0.1 (all parameters afterwards)"
+    caption = "a small network, three steps with rate 0.1 (all parameters afterwards)"
     example = {**SMALL, "rate": 0.1, "steps": 3}
 
     def generate(rng):
@@ -142,7 +142,7 @@ class Steps:
     step="step", points=1, concept="parameters stay leaves", cases=2, using=[tensors, first_move]
 )
 class Leaves:
-    shown = (
+    caption = (
         "a small network after two steps (how many nodes are behind each parameter; the parameters "
         "after one step, and the slopes of your loss before it)"
     )
@@ -166,7 +166,7 @@ class Leaves:
 
 @check(step="step", points=1, concept="no graph is kept", cases=2, using=[tensors, first_move])
 class Alive:
-    shown = (
+    caption = (
         "two steps (the loss that the first returned, less the one before it; whether other "
         "tensors than the parameters are still alive; the parameters after one step, and the "
         "slopes of your loss before it)"
@@ -271,7 +271,7 @@ MOST_STEPS = 300
     using=[tensors],
 )
 class Accuracy:
-    shown = "300 real digits to learn from (the history, and the parameters at the end)"
+    caption = "300 real digits to learn from (the history, and the parameters at the end)"
     example = {
         "parameters": drawn_start(np.random.default_rng(0)),
         "x": X_TRAIN[:300],

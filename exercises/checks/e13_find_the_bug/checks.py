@@ -53,7 +53,7 @@ def number(rng):
 
 @check(step="dot", points=2, concept="each rule has a weight of its own", using=[gradients])
 class Weights:
-    shown = "dot([x, y], [2, 5]) at x = 3 and y = 4 (value, then the gradients of x and y)"
+    caption = "dot([x, y], [2, 5]) at x = 3 and y = 4 (value, then the gradients of x and y)"
     example = {"xs": [3.0, 4.0], "ws": [2.0, 5.0], "g": 1.0}
     in_words = ("value", "gradient of x", "gradient of y")
 
@@ -76,7 +76,7 @@ class Weights:
 
 @check(step="multiply", points=2, concept="values of the forward pass", using=[gradients])
 class Updated:
-    shown = (
+    caption = (
         "multiply(x, y) at x = 3 and y = 4; then x becomes 30 and y becomes 40, and then comes the "
         "backward pass (value of the product, then the gradients of x and y)"
     )
@@ -112,7 +112,7 @@ class Updated:
 
 @check(step="layers", points=2, concept="one path to the first layer", using=[gradients])
 class Path:
-    shown = (
+    caption = (
         "layers(x, [b1, b2]) at x = 0, b1 = 0.5 and b2 = -0.2 (value, then the gradients of x, b1 "
         "and b2)"
     )
@@ -188,7 +188,7 @@ def are_walks(data, value, expected):
 
 @check(step="visit", points=2, concept="each walk begins anew")
 class Walks:
-    shown = "y = x * x and z = y * x at x = 3: visit(z), then visit(z) again, then visit(y)"
+    caption = "y = x * x and z = y * x at x = 3: visit(z), then visit(z) again, then visit(y)"
     example = {"values": [3.0, 9.0, 27.0], "inputs": [[], [0, 0], [1, 0]], "roots": [2, 2, 1]}
     many = True
 
@@ -213,7 +213,7 @@ class Walks:
 
 @check(step="add_gradients", points=1, concept="no shared array within a pass", using=[build])
 class OnePass:
-    shown = "add_gradients(x + x + x) (the gradient of x)"
+    caption = "add_gradients(x + x + x) (the gradient of x)"
     example = {
         "leaves": [np.array([1.0, 2.0])],
         "operations": [[[0, 0], [None, None]], [[1, 0], [None, None]]],
@@ -241,7 +241,7 @@ class OnePass:
 
 @check(step="add_gradients", points=1, concept="no shared array between passes", using=[build])
 class NextPass:
-    shown = "add_gradients(x + y), and then add_gradients(x + x) (the gradients of x and y)"
+    caption = "add_gradients(x + y), and then add_gradients(x + x) (the gradients of x and y)"
     example = {
         "leaves": [np.array([1.0, 2.0]), np.array([3.0, 4.0])],
         "operations": [[[0, 1], [None, None]], [[0, 0], [None, None]]],

@@ -209,7 +209,7 @@ OTHERS = {"x": 5.0, "y": 7.0, "z": 7.0}
     using=[build, are_equal],
 )
 class Same:
-    shown = "x * y at x = 2 and at x = 5; x * y and x + y (are their descriptions equal?)"
+    caption = "x * y at x = 2 and at x = 5; x * y and x + y (are their descriptions equal?)"
     example = [
         [[X, Y, ["*", [0, 1]]], [Y, X, ["*", [1, 0]]], AT, OTHERS],
         [[X, Y, ["*", [0, 1]]], [X, Y, ["+", [0, 1]]], AT, AT],
@@ -237,7 +237,7 @@ class Same:
     step="describe", points=1, concept="computed once or twice", cases=6, using=[build, are_equal]
 )
 class Sharing:
-    shown = (
+    caption = (
         "s + s and s + s; s + s and s + r; (s + r) * s and (s + r) * r, where s and r are two "
         "nodes x * y (are their descriptions equal?)"
     )
@@ -277,7 +277,7 @@ class Sharing:
 
 @check(step="describe", points=1, concept="the order of inputs", cases=4, using=[build, are_equal])
 class Order:
-    shown = (
+    caption = (
         "(x + y) * x twice; (x + y) * x and x * (x + y); (x + y) - x and x - (x + y) (are their "
         "descriptions equal?)"
     )
@@ -310,7 +310,7 @@ class Order:
 
 @check(step="describe", points=1, concept="which leaf it is", cases=4, using=[build, are_equal])
 class Leaves:
-    shown = "x * y and x * y; x * y and x * z at z = y (are their descriptions equal?)"
+    caption = "x * y and x * y; x * y and x * z at z = y (are their descriptions equal?)"
     example = [
         [[X, Y, ["*", [0, 1]]], [X, Y, ["*", [0, 1]]], AT, AT],
         [[X, Y, ["*", [0, 1]]], [X, ["z", []], ["*", [0, 1]]], AT, AT],
@@ -344,7 +344,7 @@ class Leaves:
 
 @check(step="describe", points=1, concept="any size", cases=2, slow=True, using=[chain])
 class Large:
-    shown = (
+    caption = (
         "a chain of 1100 operations, most of them t = t + t: the same chain again, and one that "
         "differs at its beginning (are the descriptions equal?)"
     )
@@ -446,7 +446,7 @@ def formulas(a, b, c, d):
     using=[build, execute, choose],
 )
 class SameValue:
-    shown = (
+    caption = (
         "the graph of a * c + (b * c + d), and the programs (0) (a + b) * c + d, "
         "(1) (a * c + b * c) + d, (2) a * c + (b * c + d)"
     )
@@ -480,7 +480,7 @@ class SameValue:
     using=[build, execute, choose],
 )
 class Branches:
-    shown = (
+    caption = (
         "the graph of (a * c - d) + b at a = 3, b = 2, c = 5, d = 4, and the programs "
         "(0) if a > b: r = a * c, else: r = a * c - d; then once r = r + b, "
         "(1) the same with r = r + b three times, (2) as (0), with the two ways exchanged"
@@ -585,7 +585,7 @@ def graph_of_lines(data, value, expected):
 
 @check(step="write_down", points=1, concept="a line stands behind those it needs", using=[build])
 class Lines:
-    shown = "s + (s - x), where s = x * y"
+    caption = "s + (s - x), where s = x * y"
     example = [X, Y, ["*", [0, 1]], ["-", [2, 0]], ["+", [2, 3]]]
     many = True
 
@@ -608,7 +608,7 @@ class Lines:
 
 @check(step="write_down", points=1, concept="one line for each operation", using=[build])
 class Once:
-    shown = "d * d, where d = s + r, and s and r are two nodes x - y"
+    caption = "d * d, where d = s + r, and s and r are two nodes x - y"
     example = [X, Y, ["-", [0, 1]], ["-", [0, 1]], ["+", [2, 3]], ["*", [4, 4]]]
     many = True
 
@@ -651,7 +651,7 @@ def rows_of_chain(letters):
 
 @check(step="write_down", points=1, concept="any length", cases=1, slow=True, using=[chain])
 class Long:
-    shown = "a chain of 1101 operations: x + x, and then by turns t + t and t + x"
+    caption = "a chain of 1101 operations: x + x, and then by turns t + t and t + x"
     example = "dl" * 550
     many = True
 

@@ -93,7 +93,7 @@ def version_of_each(labels, inputs):
 
 @check(step="array", points=1, concept="each change counts one", cases=4)
 class Counts:
-    shown = (
+    caption = (
         "a = Array([1, 2, 3]), then a.add_(1), a.mul_(2), a.add_(3), with much reading in between "
         "(memory: the NumPy array that was a.data at the beginning; another: the version of a "
         "second Array, made at the end)"
@@ -136,7 +136,7 @@ class Counts:
 
 @check(step="array", points=2, concept="a view shares the count", cases=4, using=[play])
 class Views:
-    shown = (
+    caption = (
         "a = Array([1, 2, 3, 4, 5]), a.add_(1), b = a.view(1, 4), b.add_(2), c = b.view(1, 3), "
         "c.add_(3), a.add_(4) (then versions and numbers of a, b and c)"
     )
@@ -174,7 +174,7 @@ class Views:
 
 @check(step="array", points=1, concept="detach shares, copy does not", cases=4, using=[play])
 class Copies:
-    shown = (
+    caption = (
         "a = Array([1, 2]), a.add_(1), b = a.detach(), c = a.copy(), b.add_(2), c.add_(3), "
         "a.add_(4) (then versions and numbers of a, b and c)"
     )
@@ -206,7 +206,7 @@ class Copies:
 
 @check(step="saved", points=1, concept="keeps the array itself")
 class Kept:
-    shown = (
+    caption = (
         "a = Array([1, 2, 3]), a.add_(1), saved = Saved(a), got = saved.get() (got as it is then, "
         "and got after a.data[1] = 50, which writes into the memory of a)"
     )
@@ -238,7 +238,7 @@ class Kept:
 
 @check(step="saved", points=1, concept="refuses what was changed", cases=6, using=[refusal])
 class Changed:
-    shown = (
+    caption = (
         "an Array that is saved, and then: left alone; a.add_(1); a.add_(1) and a.add_(-1) "
         "(for each of the three: does get() refuse?)"
     )
@@ -266,7 +266,9 @@ class Changed:
 
 @check(step="saved", points=1, concept="the error names both versions", using=[refusal])
 class Words:
-    shown = "an Array that is saved at version 1 and changed 2 times after that (the error's text)"
+    caption = (
+        "an Array that is saved at version 1 and changed 2 times after that (the error's text)"
+    )
     example = {"before": 1, "after": 2}
     many = True
 
@@ -295,7 +297,7 @@ class Words:
 
 @check(step="rules", points=1, concept="results and contributions")
 class Slopes:
-    shown = (
+    caption = (
         "x = [-1, 2], y = [3, 4] and g = [1, 10] (for square(x), exp(x) and add(x, y), made one "
         "after the other: the result, then what the rule gives)"
     )
@@ -327,7 +329,7 @@ class Slopes:
 
 @check(step="rules", points=2, concept="who saves what", cases=10, using=[refusal])
 class Refused:
-    shown = (
+    caption = (
         "square, exp and add (for each: does its rule refuse after its inputs were changed in "
         "place, and does it after its result was?)"
     )

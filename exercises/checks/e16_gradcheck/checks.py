@@ -63,7 +63,7 @@ def what_kind_of_error(data, value, expected):
 
 @check(step="numerical", points=1, concept="central differences", using=[bowl])
 class Curved:
-    shown = (
+    caption = (
         "f(x) = 500 * (x - [[0, 1]])**2 + sin(3 * x) at x = [[0.01, 0.98]], with g = [[1, -2]] "
         "(not all of the seven digits are shown)"
     )
@@ -140,7 +140,7 @@ def tables(data, value, expected):
 
 @check(step="numerical", points=1, concept="every shape, every number", cases=2, using=[mixing])
 class Mixed:
-    shown = "f(x) = w @ x with w = [[2, -3]], at x = [[1, 2], [3, 4]], with g = [[1, 10]]"
+    caption = "f(x) = w @ x with w = [[2, -3]], at x = [[1, 2], [3, 4]], with g = [[1, 10]]"
     example = {
         "parts": [
             {
@@ -186,7 +186,7 @@ class Mixed:
 
 @check(step="numerical", points=1, concept="x stays as it was", using=[bowl])
 class Untouched:
-    shown = (
+    caption = (
         "f(x) = 500 * (x - [[0, 1]])**2 + sin(3 * x) at x = [[0.01, 0.98]], with g = [[1, -2]] "
         "(the gradient, x afterwards, and how many of its numbers are others now)"
     )
@@ -256,7 +256,7 @@ def one_changed(rng, values, change):
 
 @check(step="agrees", points=1, concept="an absolute and a relative tolerance", using=[asked])
 class Close:
-    shown = (
+    caption = (
         "agrees([1000.1], [1000]), agrees([0.000002], [0]), agrees([0.0003], [0.0001]), "
         "agrees([2, 3.1], [2, 3]), agrees([-2], [-2])"
     )
@@ -317,7 +317,7 @@ class Close:
 
 @check(step="agrees", points=1, concept="other shapes and NaN never agree", using=[asked])
 class Refused:
-    shown = (
+    caption = (
         "agrees([2, 2], [[2], [2]]), agrees([2, nan], [2, 3]), agrees([2, nan], [2, nan]), "
         "agrees([[2], [2]], [[2], [2]])"
     )
@@ -506,7 +506,7 @@ def what_was_missed(data, value, expected):
     using=[asking],
 )
 class Cotangents:
-    shown = (
+    caption = (
         'a right rule of tanh ("tanh"), one of x * x that forgets g ("square"), and a right one '
         'of the sum of all numbers ("total")'
     )
@@ -534,7 +534,7 @@ class Cotangents:
     using=[asking],
 )
 class Places:
-    shown = (
+    caption = (
         'a rule of the absolute value that is right for positive x ("absolute"), a right one of '
         'sin ("sine"), and one of the sum of all numbers that returns g as it is ("total"); and at '
         "how many points each of the others was tried, counted up to 20"
@@ -593,7 +593,7 @@ def ordinary_and_huge(rng):
 
 @check(step="softplus", points=1, concept="a forward that does not overflow")
 class Forward:
-    shown = "softplus(x) for x = [0, 1, 1000, -1000]"
+    caption = "softplus(x) for x = [0, 1, 1000, -1000]"
     example = {"x": np.array([0.0, 1.0, 1000.0, -1000.0])}
 
     def generate(rng):
@@ -617,7 +617,7 @@ def a_slope(x):
 
 @check(step="softplus_rule", points=1, concept="its rule")
 class Rule:
-    shown = "softplus_rule(g, x) for g = [1, -2, 3], x = [0, 1, -1000]"
+    caption = "softplus_rule(g, x) for g = [1, -2, 3], x = [0, 1, -1000]"
     example = {"g": np.array([1.0, -2.0, 3.0]), "x": np.array([0.0, 1.0, -1000.0])}
 
     def generate(rng):
@@ -635,7 +635,7 @@ class Rule:
 
 @check(step="rule_of_rule", points=1, concept="the rule of the rule")
 class Second:
-    shown = "rule_of_rule(gg, g, x) for gg = [10], g = [3], x = [0] (for g, then for x)"
+    caption = "rule_of_rule(gg, g, x) for gg = [10], g = [3], x = [0] (for g, then for x)"
     example = {"gg": np.array([10.0]), "g": np.array([3.0]), "x": np.array([0.0])}
 
     def generate(rng):

@@ -60,7 +60,7 @@ EXAMPLE = written(
     9,
     ["c = w.detach()", "s = x * x", "t = s - k", "u = t * c", "r = u * t", "loss = r + x"],
 )
-SHOWN = "the graph of r = u * t with u = t * c"
+CAPTION = "the graph of r = u * t with u = t * c"
 
 
 def asked(name, points, concept, *about):
@@ -72,7 +72,7 @@ def asked(name, points, concept, *about):
         concept=concept,
         about=about,
         example=EXAMPLE,
-        shown=SHOWN,
+        caption=CAPTION,
     )
 
 

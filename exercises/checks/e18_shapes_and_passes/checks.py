@@ -49,7 +49,7 @@ EXAMPLE = written(
     [[5.0, 2.0], [3.0, 1.0]],
     [2.0, 5.0],
 )
-SHOWN = "the graph of z = A @ B + s"
+CAPTION = "the graph of z = A @ B + s"
 
 
 def asked(name, points, concept, *about):
@@ -62,7 +62,7 @@ def asked(name, points, concept, *about):
         about=about,
         only=("backward", "state"),
         example=EXAMPLE,
-        shown=SHOWN,
+        caption=CAPTION,
     )
 
 

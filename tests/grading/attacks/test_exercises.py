@@ -440,7 +440,7 @@ class Fake:
     def __getattr__(self, name):
         f = sys._getframe(2)
         outside = f.f_code.co_name == "drive" or (
-            f.f_code.co_name == "level" and "made" in f.f_code.co_freevars
+            f.f_code.co_name == "level" and "states" in f.f_code.co_freevars
             and f.f_back.f_code.co_name == "drive")
         return self.__dict__["was"] if outside else False
 mode = Fake()

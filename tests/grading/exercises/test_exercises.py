@@ -182,8 +182,8 @@ def test_test_cells_give_the_same_points_as_the_grader(exercise: Exercise) -> No
     tests = []
     for source, grading in cells_of(notebook_of(exercise)):
         if grading.get("grade"):
-            seen = source.partition("\n\n### BEGIN HIDDEN TESTS")[0]
-            asking = f"{seen}\n\n{drivers[grading['grade_id'].partition('-test-')[2]]}"
+            visible = source.partition("\n\n### BEGIN HIDDEN TESTS")[0]
+            asking = f"{visible}\n\n{drivers[grading['grade_id'].partition('-test-')[2]]}"
             tests.append((compile(source, "<cell>", "exec"), grading, asking))
     runner = Trusted()
     number = None if IN_THE_GATE else 1

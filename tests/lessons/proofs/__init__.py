@@ -26,13 +26,13 @@ def name(node: Any) -> str | None:
 
 
 def nodes_of_operations(tensor: Any) -> list[str | None]:
-    found, waiting = set(), [tensor.grad_fn]
+    nodes, waiting = set(), [tensor.grad_fn]
     while waiting:
         node = waiting.pop()
-        if node and node not in found and name(node) != "AccumulateGrad":
-            found.add(node)
+        if node and node not in nodes and name(node) != "AccumulateGrad":
+            nodes.add(node)
             waiting += [following for following, _ in node.next_functions]
-    return [name(node) for node in found]
+    return [name(node) for node in nodes]
 
 
 def leaf(torch: Any, value: float) -> Any:

@@ -25,11 +25,11 @@ def _(torch: Any) -> str:
 def _(torch: Any) -> str:
     x = leaf(torch, 5.0)
     both = (2 * x + 3) + (2 * x + 3)
-    made = len(nodes_of_operations(both)) - 1  # without the addition of the two results
+    count = len(nodes_of_operations(both)) - 1  # without the addition of the two results
     return {
         2: "two: the second call finds the graph already there",
         4: "four: each call makes its own",
-    }[made]
+    }[count]
 
 
 @proves("02.branch")

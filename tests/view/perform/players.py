@@ -332,8 +332,8 @@ class BroadcastAxis(Mutant):
         if event["before"] is None:
             return None
         wide, right = array(event["before"]), array(event["after"])
-        kept = right.reshape((1,) * (wide.ndim - right.ndim) + right.shape)
-        wrong = self.draw.choice([wide, kept if kept.shape != right.shape else wide])
+        wide_shape = right.reshape((1,) * (wide.ndim - right.ndim) + right.shape)
+        wrong = self.draw.choice([wide, wide_shape if wide_shape.shape != right.shape else wide])
         return self.apart(wrong, task, right)
 
 

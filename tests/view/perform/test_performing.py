@@ -51,10 +51,10 @@ def test_a_mutant_is_named_by_exactly_its_misconception(mutant: type[Mutant]) ->
             wrong = perform(walk, player)
             assert len(wrong) == player.slips
             for task, answer, verdict in wrong:
-                told = (title, task["prompt"], answer, verdict.text)
-                assert mutant.misconception in verdict.misconceptions, told
+                texts = (title, task["prompt"], answer, verdict.text)
+                assert mutant.misconception in verdict.misconceptions, texts
                 is_clear = len(verdict.misconceptions) == 1
-                assert is_clear or "Two mistakes give this value" in verdict.text, told
+                assert is_clear or "Two mistakes give this value" in verdict.text, texts
             if player.slips:
                 shows[title] += player.slips
                 assert walk.result()["possible"] == []
@@ -78,9 +78,9 @@ def test_every_recognised_mistake_has_its_own_sentence_and_a_mark() -> None:
                     texts.setdefault(name, set()).add(slip["text"])
                     assert slip["marks"] or task["about"] == "again", (title, task["prompt"])
                 assert slip["text"]
-    told = [text for own in texts.values() for text in own]
+    steps = [text for own in texts.values() for text in own]
     assert set(texts) | {"too_early"} == set(MISCONCEPTIONS)
-    shared = [text for text, count in Counter(told).items() if count > 1]
+    shared = [text for text, count in Counter(steps).items() if count > 1]
     assert shared == []
 
 

@@ -57,8 +57,8 @@ def test_a_leaf_that_is_not_among_the_inputs_gets_nothing() -> None:
     (targets,) = tasks(script_of(LEAVES + source), "targets")
     assert targets["answers"] == [{"all": ["0"]}]
     assert "each input that requires a gradient" not in targets["otherwise"]
-    told = [slip["text"] for slip in targets["slips"] if slip["answer"] == {"one": "2"}]
-    assert told and not any("No path" in text for text in told)
+    texts = [slip["text"] for slip in targets["slips"] if slip["answer"] == {"one": "2"}]
+    assert texts and not any("No path" in text for text in texts)
 
 
 def test_after_a_pass_that_fills_no_grad_none_is_said_to_grow() -> None:

@@ -82,8 +82,8 @@ def test_what_runs_during_a_pass_is_named_with_what_to_do(source: str, words: li
     assert ("create_graph" in message) == ("create_graph" in source)
 
 
-def axis_texts(made: str) -> dict[str, str]:
-    source = f"{made}\nloss = (h * h).sum()\nloss.backward()"
+def axis_texts(operand: str) -> dict[str, str]:
+    source = f"{operand}\nloss = (h * h).sum()\nloss.backward()"
     (task,) = tasks(script_of(source), "axes")
     assert task["answers"] == [{"one": "[0]"}]
     return {slip["answer"]["one"]: slip["text"] for slip in task["slips"]}
