@@ -50,5 +50,5 @@ def test_every_control_works_by_keyboard_and_nothing_moves(
     assert page.evaluate(PLACES) == before
 
     page.evaluate(axe)
-    found = page.evaluate("() => axe.run('.adk-lab', { resultTypes: ['violations'] })")
-    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in found["violations"]] == []
+    report = page.evaluate("() => axe.run('.adk-lab', { resultTypes: ['violations'] })")
+    assert [(rule["id"], rule["nodes"][0]["html"]) for rule in report["violations"]] == []
