@@ -141,9 +141,9 @@ def _colours(night: int) -> str:
     """Return the colours of a theme, as ``kit.css`` has them."""
     rows = []
     for name, meaning in MEANINGS.items():
-        matches = re.search(rf"--adk-{name}: .*?light-dark\(([^,]+), ([^)]+)\)", str(Lab._css))
-        assert matches is not None, name
-        colour = matches[1 + night]
+        match = re.search(rf"--adk-{name}: .*?light-dark\(([^,]+), ([^)]+)\)", str(Lab._css))
+        assert match is not None, name
+        colour = match[1 + night]
         rows.append(
             f"<span class='gallery-swatch' style='background:{colour}'></span>"
             f"<code>{name} {colour}</code><span>{escape(meaning)}</span>"
