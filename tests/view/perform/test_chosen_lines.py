@@ -47,10 +47,10 @@ def test_the_nodes_of_the_chosen_lines_are_asked_about_and_no_others() -> None:
 
     lines = {task["where"][1] for task in script["tasks"].values() if task["where"]}
     assert lines - {10} == {7, 8, 9}  # the backward pass begins in line 10
-    asked = {
+    questions = {
         prompt.partition(" pass to")[0] for prompt in prompts if prompt.startswith("What does `")
     }
-    assert asked == {"What does `loss`", "What does `b`", "What does `a`"}
+    assert questions == {"What does `loss`", "What does `b`", "What does `a`"}
     assert len(prompts) < 40
 
 
