@@ -153,8 +153,8 @@ def _statistics(array: Any) -> Statistics:
         mean = np.add.reduce(array, axis=None, dtype=np.float64) / array.size
         off = array - mean
         std = math.sqrt(np.add.reduce(off * off, axis=None) / array.size)  # as NumPy does it
-        found = {"min": number(low), "max": number(high), "mean": float(mean), "std": std}
-        return cast(Statistics, found | {"nan": 0, "inf": 0})
+        values = {"min": number(low), "max": number(high), "mean": float(mean), "std": std}
+        return cast(Statistics, values | {"nan": 0, "inf": 0})
     finite, nan, inf = array, 0, 0
     if not np.isfinite(array).all():
         finite = array[np.isfinite(array)]

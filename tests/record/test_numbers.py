@@ -31,12 +31,12 @@ def unread(dtype="float32"):
     ],
 )  # fmt: skip
 def test_it_is_read_as_the_plain_list_is(read):
-    got, expected = read(unread()), read([*WHOLE])
+    actual, expected = read(unread()), read([*WHOLE])
     if read is reversed:
-        got, expected = [*got], [*expected]
+        actual, expected = [*actual], [*expected]
 
-    assert np.array_equal(got, expected)
-    assert type(got) is type(expected)
+    assert np.array_equal(actual, expected)
+    assert type(actual) is type(expected)
 
 
 def test_two_that_were_not_read_are_compared_and_joined_as_lists_are():
