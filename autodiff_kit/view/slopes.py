@@ -207,14 +207,14 @@ def one_use(
     """
     if parsed(formula) is None or None in constants.values():
         return None
-    held = {
+    texts = {
         name: f"({value})" if str(value).startswith("-") else str(value)
         for name, value in constants.items()
     }
-    holes = {name: f"{_HOLE}{k}{_HOLE}" for k, name in enumerate(held)}
+    holes = {name: f"{_HOLE}{k}{_HOLE}" for k, name in enumerate(texts)}
     text = fill(formula, {**names, **holes})
     for name, hole in holes.items():
-        text = text.replace(hole, held[name])
+        text = text.replace(hole, texts[name])
     return text
 
 

@@ -38,8 +38,8 @@ class SlopeSteps(Steps):
         if edge is None:
             return {}
         self.passed[edge] = self.outline.box_of[node].id
-        brought = on_arrow(sent)
-        fields: Fields = {"slope": None, "sent": brought, "arrived": brought}
+        gradient = on_arrow(sent)
+        fields: Fields = {"slope": None, "sent": gradient, "arrived": gradient}
         is_one_of_several = self.uses[self.outline.box_of[to].id] > 1
         if is_one_of_several:
             fields["whole"] = full(sent)
@@ -92,14 +92,14 @@ class SlopeSteps(Steps):
 
     def _uses(self, node: int, leaf: int) -> bool:
         """Return whether a gradient can flow from a node to another one, or it is that one."""
-        ways, seen = [node], {node}
+        ways, visited = [node], {node}
         while ways:
             node = ways.pop()
             if node == leaf:
                 return True
             operands = self._operands(node) if self.nodes[node]["recorded"] else []
-            older = {n for n, _ in operands if n >= leaf and n not in seen}
-            seen |= older
+            older = {n for n, _ in operands if n >= leaf and n not in visited}
+            visited |= older
             ways += older
         return False
 

@@ -151,8 +151,8 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
             continue
         record = facts.nodes[node]
         if record["kind"] == "leaf":
-            told = lost(facts, record["name"]) or no_pass(facts, record["name"])
-            return told and _noticed(facts, told, name)
+            cause = lost(facts, record["name"]) or no_pass(facts, record["name"])
+            return cause and _noticed(facts, cause, name)
         origin = f"`{facts.titled(node)}` is a result: `{record['grad_fn']}` made it."
         line = facts.line(record["where"])
         fix = f"call `{name}.retain_grad()` before backward, or ask for the gradient of a leaf"
@@ -179,12 +179,12 @@ def no_grad_there(facts: Facts, match: re.Match[str]) -> Told | None:
     return None
 
 
-def _noticed(facts: Facts, told: Told, name: str) -> Told:
+def _noticed(facts: Facts, cause: Told, name: str) -> Told:
     """Add where the code meets the None, unless that is told already."""
-    title, chapters, fix = told
+    title, chapters, fix = cause
     where = facts.error["where"]
     if any(chapter.where == where for chapter in chapters):
-        return told
+        return cause
     words = f"`{facts.text(where)}` needs a gradient, and `{name}.grad` is None."
     return title, [*chapters, Chapter(words, None, where)], fix
 

@@ -29,50 +29,50 @@ def stopped(tmp_path: Path, desk: Callable[..., Any], board: Any) -> Callable[..
 def test_each_place_has_its_number_in_the_code_in_the_words_and_in_the_graph(
     stopped: Any, name: str
 ) -> None:
-    seen, lines = stopped(name), STORIES[name][1]
-    numbers = seen.root.locator(".adk-line-number .adk-place-number")
-    seen.press("First step")
+    stepper, lines = stopped(name), STORIES[name][1]
+    numbers = stepper.root.locator(".adk-line-number .adk-place-number")
+    stepper.press("First step")
     assert not numbers.first.is_visible()
 
-    seen.press("Last step")
+    stepper.press("Last step")
 
-    rows = seen.root.locator(".adk-line:has(.adk-place-number)")
-    shown = rows.evaluate_all(
+    rows = stepper.root.locator(".adk-line:has(.adk-place-number)")
+    rows_shown = rows.evaluate_all(
         "rows => rows.map(r => [...r.firstChild.childNodes].map(n => n.textContent))"
     )
-    by_line = {int(row[-1]): [int(n) for n in row[:-1]] for row in shown}
+    by_line = {int(row[-1]): [int(n) for n in row[:-1]] for row in rows_shown}
     assert by_line == {
         line: [n for n, at in enumerate(lines, 1) if at == line] for line in sorted(set(lines))
     }
-    places = seen.root.locator(".adk-places li")
+    places = stepper.root.locator(".adk-places li")
     assert places.count() == len(lines)
     for n, line in enumerate(lines):
         assert f"line {line}" in places.nth(n).inner_text()
-    marks = seen.root.locator(".adk-fault-mark text").all_text_contents()
+    marks = stepper.root.locator(".adk-fault-mark text").all_text_contents()
     in_graph = build(recorded(STORIES[name][0])).frames[-1]["explanation"]["places"]
     at_boxes = [n for n, place in enumerate(in_graph, 1) if place["node"] is not None]
     assert sorted(marks) == sorted(str(n) for n in {*at_boxes, len(in_graph)})
-    stop = seen.root.locator(".adk-stop-box")
-    inside, pane = stop.bounding_box(), seen.root.locator(".adk-graph").bounding_box()
+    stop = stepper.root.locator(".adk-stop-box")
+    inside, pane = stop.bounding_box(), stepper.root.locator(".adk-graph").bounding_box()
     assert stop.is_visible()
     assert pane["x"] <= inside["x"] and pane["y"] <= inside["y"]
     assert inside["x"] + inside["width"] <= pane["x"] + pane["width"]
     assert inside["y"] + inside["height"] <= pane["y"] + pane["height"]
-    assert "How to fix it" in seen.root.locator(".adk-explanation").inner_text()
+    assert "How to fix it" in stepper.root.locator(".adk-explanation").inner_text()
 
 
 def test_a_picked_node_is_inspected_and_the_explanation_comes_back(stopped: Any) -> None:
-    seen = stopped("changed")
-    explanation = seen.root.locator(".adk-explanation")
+    stepper = stopped("changed")
+    explanation = stepper.root.locator(".adk-explanation")
 
-    seen.press("Last step")
-    seen.nodes.first.click()
+    stepper.press("Last step")
+    stepper.nodes.first.click()
     assert not explanation.is_visible()
-    assert seen.root.locator(".adk-inspector-title").inner_text() == "x"
+    assert stepper.root.locator(".adk-inspector-title").inner_text() == "x"
 
-    seen.root.page.keyboard.press("Escape")
+    stepper.root.page.keyboard.press("Escape")
     assert explanation.is_visible()
-    seen.press("Step back")
+    stepper.press("Step back")
     assert not explanation.is_visible()
 
 
@@ -80,43 +80,43 @@ def test_a_picked_node_is_inspected_and_the_explanation_comes_back(stopped: Any)
 def test_a_page_opens_where_the_error_is_explained_and_all_of_it_is_in_sight(
     stopped: Any, width: int
 ) -> None:
-    seen = stopped("carried", width=width)
-    explanation = seen.root.locator(".adk-explanation")
+    stepper = stopped("carried", width=width)
+    explanation = stepper.root.locator(".adk-explanation")
 
     assert explanation.is_visible()
     explanation.evaluate("e => new Promise(done => setTimeout(done, 200))")
     assert explanation.evaluate("e => e.scrollHeight <= e.clientHeight")
     assert "goes back" in explanation.inner_text()
-    seen.press("Step back")
+    stepper.press("Step back")
     assert not explanation.is_visible()
 
 
 def test_f_is_offered_where_there_is_something_to_fold(stopped: Any) -> None:
-    seen = stopped("carried")
-    hint = seen.root.locator(".adk-hint")
+    stepper = stopped("carried")
+    hint = stepper.root.locator(".adk-hint")
 
-    seen.root.locator(".adk-node", has_text="tanh").first.click()
+    stepper.root.locator(".adk-node", has_text="tanh").first.click()
     assert "f folds" in hint.inner_text()
-    seen.root.locator(".adk-node", has_text="leaf").first.click()
+    stepper.root.locator(".adk-node", has_text="leaf").first.click()
     assert "f folds" not in hint.inner_text()
 
 
 def test_a_place_is_shown_by_keyboard(stopped: Any) -> None:
-    seen = stopped("changed twice")
-    seen.press("Last step")
+    stepper = stopped("changed twice")
+    stepper.press("Last step")
 
-    seen.root.get_by_role("button", name="Place 2, line 4: show it").press("Enter")
+    stepper.root.get_by_role("button", name="Place 2, line 4: show it").press("Enter")
 
-    assert seen.lit == "h[0]"
+    assert stepper.lit == "h[0]"
 
 
 @pytest.mark.parametrize("width", [1400, 900, 400])
 def test_the_step_that_stops_makes_nothing_jump(stopped: Any, width: int) -> None:
-    seen = stopped("changed", width=width)
-    places = seen.places()
+    stepper = stopped("changed", width=width)
+    places = stepper.places()
 
     assert all(place == places[0] for place in places)
-    assert seen.root.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert stepper.root.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_why_breaks_no_name_where_the_page_is_narrow(
@@ -125,10 +125,10 @@ def test_why_breaks_no_name_where_the_page_is_narrow(
     rec = recorded(X + "regularization = x * x\nloss = x * 3 + regularization\nloss.backward()")
     page = desk(width=900).page
     page.goto(to_html(build(rec), tmp_path / "why.html").as_uri())
-    seen = board(page)
-    seen.press("Last step")
+    stepper = board(page)
+    stepper.press("Last step")
 
-    seen.nodes.first.click()
+    stepper.nodes.first.click()
 
-    name = seen.root.locator(".adk-uses th", has_text="regularization").first
+    name = stepper.root.locator(".adk-uses th", has_text="regularization").first
     assert name.evaluate("e => e.offsetHeight") < 40  # one line of 20 px

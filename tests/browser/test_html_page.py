@@ -36,15 +36,15 @@ def opened(tmp_path: Path, desk: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def test_the_page_steps_to_the_end_and_back_by_mouse(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
 
     for k in range(1, len(PAYLOAD["frames"])):
-        seen.press("Step forward")
-        assert seen.counter.startswith(f"{k + 1} of {len(PAYLOAD['frames'])}")
-        assert seen.caption == PAYLOAD["frames"][k]["caption"]
+        stepper.press("Step forward")
+        assert stepper.counter.startswith(f"{k + 1} of {len(PAYLOAD['frames'])}")
+        assert stepper.caption == PAYLOAD["frames"][k]["caption"]
     for k in reversed(range(len(PAYLOAD["frames"]) - 1)):
-        seen.press("Step back")
-        assert seen.caption == PAYLOAD["frames"][k]["caption"]
+        stepper.press("Step back")
+        assert stepper.caption == PAYLOAD["frames"][k]["caption"]
 
 
 def test_a_box_that_is_not_filled_is_chosen_by_a_click_inside_of_it(
@@ -52,13 +52,13 @@ def test_a_box_that_is_not_filled_is_chosen_by_a_click_inside_of_it(
 ) -> None:
     recording = run("w = torch.tensor(3., requires_grad=True)\nt = torch.tensor(2.)\ny = w * t\n")
     payload = build(recording).payload()
-    seen = board(opened(payload))
-    seen.press("Last step")
+    stepper = board(opened(payload))
+    stepper.press("Last step")
 
     for node, source in ((1, "torch.tensor(2.)"), (0, "torch.tensor(3., requires_grad=True)")):
-        place = seen.root.locator(f'[data-node="{node}"] .adk-box').bounding_box()
-        seen.root.page.mouse.click(place["x"] + 6, place["y"] + place["height"] / 2)
-        assert seen.chosen == source
+        place = stepper.root.locator(f'[data-node="{node}"] .adk-box').bounding_box()
+        stepper.root.page.mouse.click(place["x"] + 6, place["y"] + place["height"] / 2)
+        assert stepper.chosen == source
 
 
 def test_of_a_leaf_that_no_gradient_reaches_the_inspector_says_so(opened: Any, board: Any) -> None:
@@ -79,188 +79,192 @@ def test_of_a_leaf_that_no_gradient_reaches_the_inspector_says_so(opened: Any, b
 
 
 def test_first_and_last_go_to_the_ends(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
 
-    seen.press("Last step")
-    assert seen.step == seen.last
-    seen.press("First step")
-    assert seen.step == 0
+    stepper.press("Last step")
+    assert stepper.step == stepper.last
+    stepper.press("First step")
+    assert stepper.step == 0
 
 
 def test_stepping_beyond_the_ends_stays_there_and_keeps_the_focus(opened: Any, board: Any) -> None:
     page = opened()
-    seen = board(page)
+    stepper = board(page)
 
-    seen.press("Step back")
-    assert seen.step == 0
-    seen.press("Last step")
-    seen.root.get_by_role("button", name="Step forward").press("Enter")
+    stepper.press("Step back")
+    assert stepper.step == 0
+    stepper.press("Last step")
+    stepper.root.get_by_role("button", name="Step forward").press("Enter")
 
-    assert seen.step == seen.last
+    assert stepper.step == stepper.last
     assert page.evaluate("document.activeElement.ariaLabel") == "Step forward"
 
 
 def test_nodes_appear_at_their_step_and_go_again(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
 
     for step in (0, 1, 2, 4, 3, 0):
-        seen.go(step)
-        assert seen.nodes.count() == min(step + 1, 5)
+        stepper.go(step)
+        assert stepper.nodes.count() == min(step + 1, 5)
 
 
 def test_the_lit_source_is_that_of_the_step(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
 
-    seen.go(2)
-    assert seen.lit == "h * w"
-    seen.go(4)
-    assert seen.lit == "h + x"
-    seen.go(5)
-    assert seen.lit == "z.backward()"
+    stepper.go(2)
+    assert stepper.lit == "h * w"
+    stepper.go(4)
+    assert stepper.lit == "h + x"
+    stepper.go(5)
+    assert stepper.lit == "z.backward()"
 
 
 def test_gradients_of_a_leaf_add_up_where_everyone_can_see_it(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
 
-    seen.go(7)
-    assert seen.slots("x") == ["1.", "?"]
-    assert seen.gradients()["x"] == "= ?"  # one part is missing
-    seen.go(13)
-    assert seen.slots("x") == ["1.", "9."]
-    assert seen.gradients()["x"] == "= 10."
-    seen.go(17)
-    assert seen.gradients()["x"] == "= 10."
-    seen.go(6)
-    assert seen.slots("x") == ["?", "?"]
-    assert "x" not in seen.gradients()
+    stepper.go(7)
+    assert stepper.slots("x") == ["1.", "?"]
+    assert stepper.gradients()["x"] == "= ?"  # one part is missing
+    stepper.go(13)
+    assert stepper.slots("x") == ["1.", "9."]
+    assert stepper.gradients()["x"] == "= 10."
+    stepper.go(17)
+    assert stepper.gradients()["x"] == "= 10."
+    stepper.go(6)
+    assert stepper.slots("x") == ["?", "?"]
+    assert "x" not in stepper.gradients()
 
 
 def test_a_click_on_a_node_pins_it_and_marks_its_source(opened: Any, board: Any) -> None:
-    seen = board(opened())
-    seen.go(14)
+    stepper = board(opened())
+    stepper.go(14)
 
-    seen.nodes.nth(1).click()
+    stepper.nodes.nth(1).click()
 
-    assert seen.chosen == "tensor(3.0, requires_grad=True)"
-    assert seen.root.locator(".adk-inspector-title").inner_text() == "w"
-    assert seen.nodes.nth(1).get_attribute("aria-pressed") == "true"
+    assert stepper.chosen == "tensor(3.0, requires_grad=True)"
+    assert stepper.root.locator(".adk-inspector-title").inner_text() == "w"
+    assert stepper.nodes.nth(1).get_attribute("aria-pressed") == "true"
 
 
 def test_a_pinned_node_stays_in_the_inspector_until_it_is_unpinned(opened: Any, board: Any) -> None:
-    seen = board(opened())
-    seen.go(13)
-    seen.nodes.nth(1).click()
-    title = seen.root.locator(".adk-inspector-title")
+    stepper = board(opened())
+    stepper.go(13)
+    stepper.nodes.nth(1).click()
+    title = stepper.root.locator(".adk-inspector-title")
 
-    seen.press("Step forward")
+    stepper.press("Step forward")
     assert title.inner_text() == "w"
-    seen.press("Unpin: follow the steps again")
+    stepper.press("Unpin: follow the steps again")
 
     assert title.inner_text() == "h1 = x * w"
-    assert seen.chosen == ""
+    assert stepper.chosen == ""
 
 
 def test_clicks_on_the_source_go_round_the_nodes_of_a_loop(opened: Any, board: Any) -> None:
-    seen = board(opened())
-    seen.go(4)
-    product = seen.root.locator(".adk-code span", has_text=re.compile(r"^h \* w$"))
-    title = seen.root.locator(".adk-inspector-title")
+    stepper = board(opened())
+    stepper.go(4)
+    product = stepper.root.locator(".adk-code span", has_text=re.compile(r"^h \* w$"))
+    title = stepper.root.locator(".adk-inspector-title")
 
-    found = []
+    pinned = []
     for _ in range(3):
         product.click()
-        found.append(title.inner_text())
+        pinned.append(title.inner_text())
 
-    assert found == ["h1 = x * w", "h2 = h1 * w", "h1 = x * w"]
+    assert pinned == ["h1 = x * w", "h2 = h1 * w", "h1 = x * w"]
 
 
 def test_arrow_keys_walk_over_the_nodes_and_enter_pins_one(opened: Any, board: Any) -> None:
     page = opened()
-    seen = board(page)
-    seen.go(4)
+    stepper = board(page)
+    stepper.go(4)
 
-    seen.nodes.first.focus()
+    stepper.nodes.first.focus()
     for key in ("ArrowRight", "ArrowDown", "ArrowDown", "Enter"):  # x, w, h1, h2
         page.keyboard.press(key)
 
-    assert seen.root.locator(".adk-inspector-title").inner_text() == "h2 = h1 * w"
+    assert stepper.root.locator(".adk-inspector-title").inner_text() == "h2 = h1 * w"
     page.keyboard.press("Escape")
-    assert seen.chosen == ""
+    assert stepper.chosen == ""
 
 
 def test_the_graph_is_one_stop_for_tab(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
     for step in (0, 4, 14, 2):
-        seen.go(step)
-        assert seen.nodes.and_(seen.root.locator('[tabindex="0"]')).count() == 1
+        stepper.go(step)
+        assert stepper.nodes.and_(stepper.root.locator('[tabindex="0"]')).count() == 1
 
 
 def test_focus_moves_on_when_its_node_goes(opened: Any, board: Any) -> None:
     page = opened()
-    seen = board(page)
-    seen.go(4)
-    seen.nodes.last.focus()
+    stepper = board(page)
+    stepper.go(4)
+    stepper.nodes.last.focus()
 
     page.keyboard.press("p")
 
-    assert seen.step == 3
+    assert stepper.step == 3
     assert page.evaluate("document.activeElement.getAttribute('aria-label')").startswith("h2")
 
 
 def test_n_and_p_step_from_wherever_the_focus_is(opened: Any, board: Any) -> None:
     page = opened()
-    seen = board(page)
+    stepper = board(page)
 
-    for place in (seen.nodes.first, seen.slider, seen.root.get_by_role("region", name="Source")):
+    for place in (
+        stepper.nodes.first,
+        stepper.slider,
+        stepper.root.get_by_role("region", name="Source"),
+    ):
         place.focus()
         page.keyboard.press("n")
-        assert seen.step == 1
+        assert stepper.step == 1
         page.keyboard.press("p")
-        assert seen.step == 0
+        assert stepper.step == 0
 
 
 def test_the_slider_steps_with_arrows_home_and_end(opened: Any, board: Any) -> None:
     page = opened()
-    seen = board(page)
-    seen.slider.focus()
+    stepper = board(page)
+    stepper.slider.focus()
 
-    end = seen.last
+    end = stepper.last
     for key, step in {"ArrowRight": 1, "End": end, "ArrowLeft": end - 1, "Home": 0}.items():
         page.keyboard.press(key)
-        assert seen.step == step
-    assert seen.slider.get_attribute("aria-valuetext") == f"1 of {seen.last + 1} · forward"
+        assert stepper.step == step
+    assert stepper.slider.get_attribute("aria-valuetext") == f"1 of {stepper.last + 1} · forward"
 
 
 def test_play_goes_to_the_end_stops_and_begins_again(opened: Any, board: Any) -> None:
     page = opened({**PAYLOAD, "frames": PAYLOAD["frames"][:4]})
-    seen = board(page)
-    seen.root.get_by_role("combobox", name="Speed").select_option("4")
+    stepper = board(page)
+    stepper.root.get_by_role("combobox", name="Speed").select_option("4")
 
-    seen.press("Play")
-    seen.root.locator(".adk-counter", has_text="4 of 4").wait_for()
-    assert seen.root.get_by_role("button", name="Play").count() == 1
-    seen.press("Play")
+    stepper.press("Play")
+    stepper.root.locator(".adk-counter", has_text="4 of 4").wait_for()
+    assert stepper.root.get_by_role("button", name="Play").count() == 1
+    stepper.press("Play")
 
-    assert seen.step == 0
-    seen.press("Pause")
+    assert stepper.step == 0
+    stepper.press("Pause")
 
 
 def test_any_step_by_hand_pauses(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
 
-    seen.press("Play")
-    seen.press("Step forward")
+    stepper.press("Play")
+    stepper.press("Step forward")
 
-    assert seen.root.get_by_role("button", name="Pause").count() == 0
+    assert stepper.root.get_by_role("button", name="Pause").count() == 0
 
 
 def test_nothing_moves_for_those_who_asked_for_less_motion(opened: Any, board: Any) -> None:
     page = opened()
-    seen = board(page)
+    stepper = board(page)
 
     moving = []
-    for step in range(seen.last):
-        seen.go(step)
+    for step in range(stepper.last):
+        stepper.go(step)
         moving.append(page.evaluate("document.getAnimations().length"))
 
     assert set(moving) == {0}
@@ -268,8 +272,8 @@ def test_nothing_moves_for_those_who_asked_for_less_motion(opened: Any, board: A
 
 @pytest.mark.parametrize("width", [1400, 900, 600, 320])
 def test_no_step_makes_anything_jump(opened: Any, board: Any, width: int) -> None:
-    seen = board(opened(width=width))
-    places = seen.places()
+    stepper = board(opened(width=width))
+    places = stepper.places()
 
     assert all(place == places[0] for place in places)
 
@@ -283,31 +287,31 @@ def test_nothing_sticks_out_at_the_side(opened: Any, board: Any, width: int) -> 
 
 
 def test_zooming_and_fitting(opened: Any, board: Any) -> None:
-    seen = board(opened())
+    stepper = board(opened())
 
     def scale() -> float:
-        return float(seen.root.locator(".adk-zoom-text").inner_text().removesuffix(" %"))
+        return float(stepper.root.locator(".adk-zoom-text").inner_text().removesuffix(" %"))
 
     fits = scale()
     assert 70 <= fits <= 100
 
-    seen.press("Zoom in")
+    stepper.press("Zoom in")
     assert scale() == pytest.approx(1.25 * fits, abs=1)
-    seen.press("Zoom out")
-    seen.press("Zoom out")
+    stepper.press("Zoom out")
+    stepper.press("Zoom out")
     assert scale() == pytest.approx(0.8 * fits, abs=1)
-    seen.press("Fit the graph; again: all of it")
+    stepper.press("Fit the graph; again: all of it")
 
     assert scale() == fits
 
 
 def test_a_large_graph_is_dragged_and_a_drag_pins_nothing(opened: Any, board: Any) -> None:
     page = opened()
-    seen = board(page)
-    seen.go(14)
+    stepper = board(page)
+    stepper.go(14)
     for _ in range(4):
-        seen.press("Zoom in")
-    before = seen.nodes.nth(2).bounding_box()
+        stepper.press("Zoom in")
+    before = stepper.nodes.nth(2).bounding_box()
 
     x, y = before["x"] + before["width"] / 2, before["y"] + 20
     page.mouse.move(x, y)
@@ -315,15 +319,15 @@ def test_a_large_graph_is_dragged_and_a_drag_pins_nothing(opened: Any, board: An
     page.mouse.move(x + 30, y - 40, steps=5)
     page.mouse.up()
 
-    after = seen.nodes.nth(2).bounding_box()
+    after = stepper.nodes.nth(2).bounding_box()
     assert (round(after["x"] - before["x"]), round(after["y"] - before["y"])) == (30, -40)
-    assert seen.chosen == ""
+    assert stepper.chosen == ""
 
 
 def test_the_wheel_scrolls_the_page_and_zooms_only_with_ctrl(opened: Any, board: Any) -> None:
     page = opened(height=400)
-    seen = board(page)
-    scale = seen.root.locator(".adk-zoom-text")
+    stepper = board(page)
+    scale = stepper.root.locator(".adk-zoom-text")
     page.evaluate("scrollTo(0, 0)")
     page.mouse.move(800, 200)
 
@@ -339,34 +343,34 @@ def test_the_wheel_scrolls_the_page_and_zooms_only_with_ctrl(opened: Any, board:
 
 
 def test_the_active_node_of_a_long_graph_is_always_in_sight(opened: Any, board: Any) -> None:
-    seen = board(opened(chain(60), height=800))
+    stepper = board(opened(chain(60), height=800))
 
     for step in (*range(0, 60, 7), 59, 30, 0):
-        seen.go(step)
-        box = seen.root.locator(".adk-active .adk-box").bounding_box()
-        pane = seen.root.locator(".adk-canvas").bounding_box()
+        stepper.go(step)
+        box = stepper.root.locator(".adk-active .adk-box").bounding_box()
+        pane = stepper.root.locator(".adk-canvas").bounding_box()
         assert pane["y"] <= box["y"]
         assert box["y"] + box["height"] <= pane["y"] + pane["height"]
 
 
 def test_the_view_rests_while_the_active_node_is_in_sight(opened: Any, board: Any) -> None:
-    seen = board(opened(chain(60)))
+    stepper = board(opened(chain(60)))
 
     places = set()
     for step in range(4):
-        seen.go(step)
-        places.add(seen.root.locator(".adk-layer").evaluate("layer => layer.style.transform"))
+        stepper.go(step)
+        places.add(stepper.root.locator(".adk-layer").evaluate("layer => layer.style.transform"))
 
     assert len(places) == 1
 
 
 def test_the_lit_line_of_a_long_source_is_always_in_sight(opened: Any, board: Any) -> None:
-    seen = board(opened(chain(60)))
+    stepper = board(opened(chain(60)))
 
     for step in (59, 30, 0, 45):
-        seen.go(step)
-        line = seen.root.locator(".adk-lit").first.bounding_box()
-        pane = seen.root.locator(".adk-source-body").bounding_box()
+        stepper.go(step)
+        line = stepper.root.locator(".adk-lit").first.bounding_box()
+        pane = stepper.root.locator(".adk-source-body").bounding_box()
         assert pane["y"] <= line["y"]
         assert line["y"] + line["height"] <= pane["y"] + pane["height"]
 
@@ -377,10 +381,10 @@ def test_the_code_is_seen_whole_where_there_is_room_and_the_buttons_without_scro
 ) -> None:
     payload = chain(3)
     payload["sources"][0]["lines"][1] += "  # as long as a line of a lesson is"
-    seen = board(opened(payload, width=size[0], height=size[1]))
+    stepper = board(opened(payload, width=size[0], height=size[1]))
 
-    pane = seen.root.locator(".adk-source-body")
-    seen.root.page.wait_for_function(
+    pane = stepper.root.locator(".adk-source-body")
+    stepper.root.page.wait_for_function(
         """() => {
           const { scrollHeight, clientHeight, scrollWidth, clientWidth } =
             document.querySelector('.adk-source-body');
@@ -388,7 +392,7 @@ def test_the_code_is_seen_whole_where_there_is_room_and_the_buttons_without_scro
         }"""
     )
     assert pane.bounding_box()["height"] < 120
-    buttons = seen.root.locator(".adk-buttons").bounding_box()
+    buttons = stepper.root.locator(".adk-buttons").bounding_box()
     assert buttons["y"] + buttons["height"] < size[1]
 
 
@@ -396,12 +400,12 @@ def test_the_lit_part_of_a_long_line_is_always_in_sight(opened: Any, board: Any)
     payload = chain(3)
     payload["sources"][0]["lines"][1] = "x = " + "1 + " * 100 + "h1"
     payload["frames"][1]["where"] = [0, 2, 404, 2, 406]
-    seen = board(opened(payload))
+    stepper = board(opened(payload))
 
     for step in (1, 0, 1, 2):
-        seen.go(step)
-        lit = seen.root.locator(".adk-lit").first.bounding_box()
-        pane = seen.root.locator(".adk-source-body").bounding_box()
+        stepper.go(step)
+        lit = stepper.root.locator(".adk-lit").first.bounding_box()
+        pane = stepper.root.locator(".adk-source-body").bounding_box()
         assert pane["x"] <= lit["x"]
         assert lit["x"] + lit["width"] <= pane["x"] + pane["width"]
 
@@ -509,15 +513,15 @@ def test_why_tells_only_what_this_backward_pass_has_brought(
     payload = build(recordings.square(passes=2)).payload()
     page = desk().page
     page.goto(to_html(payload, tmp_path / "twice.html").as_uri())
-    seen = board(page)
-    inspector = seen.root.locator(".adk-inspector")
+    stepper = board(page)
+    inspector = stepper.root.locator(".adk-inspector")
     second = [k for k, frame in enumerate(payload["frames"]) if frame["kind"] == "backward"][1]
 
-    seen.go(second)
-    seen.nodes.first.click()  # x, whose .grad is from the first pass
+    stepper.go(second)
+    stepper.nodes.first.click()  # x, whose .grad is from the first pass
     assert "Backward starts here" not in inspector.inner_text()
 
-    seen.go(seen.last)  # x.grad is 12., of which this pass has brought 3. + 3.
+    stepper.go(stepper.last)  # x.grad is 12., of which this pass has brought 3. + 3.
     rows = [row.split() for row in inspector.locator(".adk-uses tr").all_inner_texts()]
     assert [row[-1] for row in rows] == ["6.", "3.", "3.", "12."]
     assert rows[0][0] == "before" and rows[-1][0] == "sum"
@@ -532,7 +536,7 @@ def unseen(page: Any) -> Any:
 
 def test_help_opens_by_key_and_button_and_the_hint_goes_for_good(opened: Any, board: Any) -> None:
     page = unseen(opened(width=400))
-    seen = board(page)
+    stepper = board(page)
     panel = page.get_by_role("dialog", name="Help")
     hint = page.locator(".adk-welcome")
     assert "n and p" in hint.inner_text()
@@ -542,7 +546,7 @@ def test_help_opens_by_key_and_button_and_the_hint_goes_for_good(opened: Any, bo
     assert hint.count() == 0
     page.keyboard.press("Escape")
     assert not panel.is_visible()
-    seen.press("Help: keys and marks")
+    stepper.press("Help: keys and marks")
     assert panel.is_visible()
     panel.get_by_role("button", name="Close").click()
     assert not panel.is_visible()
@@ -554,11 +558,11 @@ def test_help_opens_by_key_and_button_and_the_hint_goes_for_good(opened: Any, bo
 
 def test_the_hint_goes_when_somebody_has_stepped(opened: Any, board: Any) -> None:
     page = unseen(opened())
-    seen = board(page)
+    stepper = board(page)
 
     for _ in range(3):
         assert page.locator(".adk-welcome").count() == 1
-        seen.press("Step forward")
+        stepper.press("Step forward")
 
     assert page.locator(".adk-welcome").count() == 0
 
@@ -568,36 +572,36 @@ def test_a_page_opens_and_folds_parts_with_the_moment_and_the_place_kept(
 ) -> None:
     page = desk(width=1400, height=900).page
     page.goto(to_html(build(residual_net()[1]), tmp_path / "net.html").as_uri())
-    seen = board(page)
-    seen.go(seen.last)
-    moment = seen.caption
-    stack = box(seen, "net.1 … net.12")
+    stepper = board(page)
+    stepper.go(stepper.last)
+    moment = stepper.caption
+    stack = box(stepper, "net.1 … net.12")
     stack.scroll_into_view_if_needed()
-    before = top(seen, "net.1 … net.12")
+    before = top(stepper, "net.1 … net.12")
 
     stack.dblclick(position=CORNER)
-    box(seen, "net.7").wait_for()
-    assert seen.caption == moment
-    assert top(seen, "net.1") == pytest.approx(before, abs=1.5)
+    box(stepper, "net.7").wait_for()
+    assert stepper.caption == moment
+    assert top(stepper, "net.1") == pytest.approx(before, abs=1.5)
 
-    box(seen, "net.2").click(position=CORNER)
+    box(stepper, "net.2").click(position=CORNER)
     page.keyboard.press("Enter")
-    box(seen, "net.2.fc1").wait_for()
-    box(seen, "net.2.fc1").click(position=CORNER)
-    assert path_of(seen)[:4] == ["whole run", "net", "net.1 … net.12", "net.2"]
+    box(stepper, "net.2.fc1").wait_for()
+    box(stepper, "net.2.fc1").click(position=CORNER)
+    assert path_of(stepper)[:4] == ["whole run", "net", "net.1 … net.12", "net.2"]
     page.keyboard.press("f")  # what is around it, as far as the page has drawn that
-    box(seen, "net.7").wait_for()
-    assert seen.root.locator(".adk-source-body").inner_text().count("backward") == 1
-    seen.press("Fold all boxes again")
+    box(stepper, "net.7").wait_for()
+    assert stepper.root.locator(".adk-source-body").inner_text().count("backward") == 1
+    stepper.press("Fold all boxes again")
 
-    box(seen, "net.1 … net.12").wait_for()
-    assert seen.caption == moment
-    box(seen, "net.1 … net.12").click(position=CORNER)
-    seen.press("Fold net again")  # which was open at first
-    box(seen, "net").wait_for()
-    assert box(seen, "net.1 … net.12").count() == 0
-    box(seen, "net").dblclick(position=CORNER)
-    box(seen, "net.1 … net.12").wait_for()
+    box(stepper, "net.1 … net.12").wait_for()
+    assert stepper.caption == moment
+    box(stepper, "net.1 … net.12").click(position=CORNER)
+    stepper.press("Fold net again")  # which was open at first
+    box(stepper, "net").wait_for()
+    assert box(stepper, "net.1 … net.12").count() == 0
+    box(stepper, "net").dblclick(position=CORNER)
+    box(stepper, "net.1 … net.12").wait_for()
 
 
 def test_slides_fill_the_window_in_large_type_and_step_by_a_remote_control(
@@ -605,7 +609,7 @@ def test_slides_fill_the_window_in_large_type_and_step_by_a_remote_control(
 ) -> None:
     page = desk(width=1400, height=900).page
     page.goto(to_html(PAYLOAD, tmp_path / "slide.html", slides=True).as_uri())
-    seen = board(page)
+    stepper = board(page)
 
     for key, step in (
         ("PageDown", 1),
@@ -615,20 +619,20 @@ def test_slides_fill_the_window_in_large_type_and_step_by_a_remote_control(
         ("ArrowLeft", 1),
     ):
         page.keyboard.press(key)
-        assert seen.step == step
-    seen.nodes.first.click()  # where arrow keys go from box to box on other pages
+        assert stepper.step == step
+    stepper.nodes.first.click()  # where arrow keys go from box to box on other pages
     page.keyboard.press("ArrowRight")
-    assert seen.step == 2
+    assert stepper.step == 2
     page.keyboard.press("End")
-    assert seen.step == seen.last
+    assert stepper.step == stepper.last
     page.keyboard.press("Home")
 
-    root = seen.root.bounding_box()
+    root = stepper.root.bounding_box()
     assert (round(root["width"]), round(root["height"])) == (1400, 900)
-    sizes = [seen.root.locator(f".adk-{name}").first for name in ("caption-text", "lit")]
+    sizes = [stepper.root.locator(f".adk-{name}").first for name in ("caption-text", "lit")]
     assert [size.bounding_box()["height"] > 27 for size in sizes] == [True, True]
     assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
-    places = seen.places()
+    places = stepper.places()
     assert all(place == places[0] for place in places)
 
 
@@ -638,33 +642,33 @@ def test_slides_of_an_error_end_with_what_to_write(
     page = desk(width=1400, height=900).page
     picture = build(recorded(STORIES["freed"][0]))
     page.goto(to_html(picture, tmp_path / "slide.html", slides=True).as_uri())
-    seen = board(page)
+    stepper = board(page)
 
-    assert not seen.root.locator(".adk-inspector").is_visible()
+    assert not stepper.root.locator(".adk-inspector").is_visible()
     page.keyboard.press("End")
 
-    assert seen.root.locator(".adk-part-fix").is_visible()
-    window = seen.root.locator(".adk-inspector").bounding_box()
+    assert stepper.root.locator(".adk-part-fix").is_visible()
+    window = stepper.root.locator(".adk-inspector").bounding_box()
     assert window["y"] + window["height"] <= 900
 
 
 def test_slides_on_a_phone_are_a_page(desk: Callable[..., Any], board: Any, tmp_path: Path) -> None:
     page = desk(width=400, height=800).page
     page.goto(to_html(PAYLOAD, tmp_path / "slide.html", slides=True).as_uri())
-    seen = board(page)
+    stepper = board(page)
 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert seen.root.locator(".adk-inspector").is_visible()
+    assert stepper.root.locator(".adk-inspector").is_visible()
 
 
 def test_the_border_between_code_and_graph_is_dragged_and_moved_by_key(
     opened: Any, board: Any
 ) -> None:
     page = opened(width=1400, height=900)
-    seen = board(page)
+    stepper = board(page)
     border = page.get_by_role("separator", name="Border between code and graph")
-    source = seen.root.locator(".adk-source")
-    before, root = source.bounding_box()["width"], seen.root.bounding_box()["width"]
+    source = stepper.root.locator(".adk-source")
+    before, root = source.bounding_box()["width"], stepper.root.bounding_box()["width"]
 
     at = border.bounding_box()
     page.mouse.move(at["x"] + at["width"] / 2, at["y"] + 60)
@@ -677,14 +681,14 @@ def test_the_border_between_code_and_graph_is_dragged_and_moved_by_key(
     assert source.bounding_box()["width"] == pytest.approx(before + 96, abs=4)
     for _ in range(60):
         page.keyboard.press("ArrowRight")
-    assert seen.root.locator(".adk-canvas").bounding_box()["width"] >= 180
+    assert stepper.root.locator(".adk-canvas").bounding_box()["width"] >= 180
     for _ in range(60):
         page.keyboard.press("ArrowLeft")
     assert source.bounding_box()["width"] >= 285
-    assert seen.step == 0  # the keys were the border's
+    assert stepper.step == 0  # the keys were the border's
     border.dblclick(force=True)
     assert source.bounding_box()["width"] == pytest.approx(before, abs=1)
-    assert seen.root.bounding_box()["width"] == root
+    assert stepper.root.bounding_box()["width"] == root
 
 
 def test_on_a_phone_there_is_no_border_to_drag(opened: Any, board: Any) -> None:
@@ -706,15 +710,15 @@ with torch.record() as rec:
 rec.to_html({str(target)!r})
 print(rec.to_text())
 """
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
+    text = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True).stdout
     page = desk(width=900).page
 
     page.goto(target.as_uri())
-    seen = board(page)
+    stepper = board(page)
 
-    words = seen.root.locator(".adk-source-body").inner_text()
+    words = stepper.root.locator(".adk-source-body").inner_text()
     assert "No code to show: Python keeps no text" in words
-    seen.press("Last step")
-    assert seen.nodes.count() == 2
-    assert "6." in seen.caption
-    assert b"could not see" not in told
+    stepper.press("Last step")
+    assert stepper.nodes.count() == 2
+    assert "6." in stepper.caption
+    assert b"could not see" not in text

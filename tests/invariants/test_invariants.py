@@ -639,14 +639,14 @@ def a_label_says_grad_only_where_the_grad_is_what_is_shown(program: Run) -> None
 
 
 def leads_to(program: Run, older: int, younger: int) -> bool:
-    made = program.nodes[younger]
-    inputs = [i["node"] for i in made["inputs"] if "node" in i and made["recorded"]]
+    user = program.nodes[younger]
+    inputs = [i["node"] for i in user["inputs"] if "node" in i and user["recorded"]]
     return older == younger or any(n >= older and leads_to(program, older, n) for n in inputs)
 
 
 def a_slope_is_called_dy_by_dx_only_if_one_way_leads_from_x_to_y(program: Run) -> None:
     edges = {edge.id: key for key, edge in program.picture.outline.edge_at.items()}
-    names = Names(program.recording.to_dict())
+    names = program.names
     for frame in program.picture.frames:
         for name, mark in frame.get("along", {}).items():
             if name in edges and re.match(r"d.+/d", mark.get("slope") or ""):  # else it is the rule

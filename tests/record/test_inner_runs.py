@@ -60,8 +60,8 @@ def test_each_run_of_a_checkpoints_function_is_told(call: str, library: Any) -> 
     products = [n for n in rec.nodes if n["text"] == "v * w"]
     again = [n for n in products if "again" in n]
     assert len(products) == len(space["runs"]) > len(again) > 0
-    told = [c for c in captions(rec) if c.endswith(tuple("]."))]
-    assert sum("v" in c and "recomputes it for backward, " in c for c in told) >= len(again)
+    texts = [c for c in captions(rec) if c.endswith(tuple("]."))]
+    assert sum("v" in c and "recomputes it for backward, " in c for c in texts) >= len(again)
     assert not any(".backward()" in c for c in captions(rec))
 
 
@@ -82,10 +82,10 @@ def test_a_second_run_ends_with_the_last_value_that_is_saved(
 
     rec, _ = recorded(CHECKPOINT + block + call, library)
 
-    told = [
+    texts = [
         c.partition(": the checkpoint recomputes it")[0] for c in captions(rec) if "s it for" in c
     ]
-    assert told == again
+    assert texts == again
     assert not any("no longer keeps" in c for c in captions(rec) if "of sin" in c or "of exp" in c)
 
 
@@ -94,9 +94,9 @@ def test_a_reentrant_checkpoint_goes_backward_through_its_second_run() -> None:
     rec, space = recorded(source, require_torch())
 
     assert len(space["runs"]) == 2
-    told = captions(rec)
+    texts = captions(rec)
     copy, again, start = (
-        next(i for i, c in enumerate(told) if words in c)
+        next(i for i, c in enumerate(texts) if words in c)
         for words in ("a copy made for the checkpoint's second run", "recomputes", "starts at (v2")
     )
     assert copy < again < start
@@ -140,16 +140,16 @@ def test_a_hook_that_goes_backward_itself_is_a_pass_inside_of_the_pass(
 ) -> None:
     rec, _ = recorded(LEAVES + HOOK.replace("SEED", seed), library)
 
-    told = captions(rec)
-    starts = [c for c in told if c.startswith("Backward ")]
+    texts = captions(rec)
+    starts = [c for c in texts if c.startswith("Backward ")]
     assert starts == [
         "Backward starts at (y * 3).sum() with gradient 1.0.",
         "Backward starts at extra with gradient [1.0].",
         "Backward is done: w.grad is [3.0].",
         "Backward is done: w.grad is [3.0] and v.grad is [6.0].",
     ]
-    assert "if tests g.sum() > 0: it is True, so the body runs." in told
-    assert any(c.startswith("scale = [1.0] is data: you made it.") for c in told)
+    assert "if tests g.sum() > 0: it is True, so the body runs." in texts
+    assert any(c.startswith("scale = [1.0] is data: you made it.") for c in texts)
 
 
 FUNCTION = """
@@ -212,8 +212,8 @@ def test_what_unpack_is_given_is_no_gradient() -> None:
     source += "with torch.autograd.graph.saved_tensors_hooks(lambda t: t / 2, unpack):\n"
     rec, _ = recorded(source + "    y = w * w\ny.backward()", require_torch())
 
-    told = [step for step in captions(rec) if step.startswith("t1 = [1.0] is data")]
-    assert told and "a tensor that your pack hook returned" in told[0]
+    texts = [step for step in captions(rec) if step.startswith("t1 = [1.0] is data")]
+    assert texts and "a tensor that your pack hook returned" in texts[0]
     assert not any("gradient in this backward pass" in step for step in captions(rec))
 
 

@@ -152,8 +152,8 @@ def test_only_a_number_is_told_as_a_saved_number() -> None:
     rec = recorded(V + "y = torch.nn.functional.layer_norm(x, (2,))\ny.sum().backward()")
 
     node = next(n for n in rec.nodes if n["name"] == "y")
-    kept = torch.nn.functional.layer_norm(torch.ones(2, requires_grad=True), (2,)).grad_fn
-    tensors = [n for n in dir(kept) if isinstance(getattr(kept, n), torch.Tensor)]
+    grad_fn = torch.nn.functional.layer_norm(torch.ones(2, requires_grad=True), (2,)).grad_fn
+    tensors = [n for n in dir(grad_fn) if isinstance(getattr(grad_fn, n), torch.Tensor)]
     assert len(node["saved"]) == len([n for n in tensors if n.startswith("_saved_")])
 
 
@@ -164,19 +164,21 @@ def test_what_is_too_large_to_be_shown_is_told_by_its_name(library: Any) -> None
         "y = torch.where(a > 2, a, -a)\ny.sum().backward()",
         library,
     )
-    told = [f["caption"] for f in build(rec).frames if f["caption"].startswith("The rule of where")]
+    texts = [
+        f["caption"] for f in build(rec).frames if f["caption"].startswith("The rule of where")
+    ]
 
     ones = "[[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]"
     assert (
         f"for a gives {ones} \N{MULTIPLICATION SIGN} (a > 2) = [[0.0, 0.0, 0.0], [0.0, 0.0, 0.0]]."
-        in told[0]
+        in texts[0]
     )
-    assert f"for -a gives {ones} \N{MULTIPLICATION SIGN} ~(a > 2) = {ones}." in told[1]
+    assert f"for -a gives {ones} \N{MULTIPLICATION SIGN} ~(a > 2) = {ones}." in texts[1]
 
 
 @LIBRARIES
 @pytest.mark.parametrize(
-    ("source", "made"),
+    ("source", "creator"),
     [
         ("a = torch.arange(4.).view(2, 2).requires_grad_()", "arange(4.).view(2, 2)"),
         ("a = (torch.ones(2) * 3).requires_grad_()", "ones(2) * 3"),
@@ -185,7 +187,7 @@ def test_what_is_too_large_to_be_shown_is_told_by_its_name(library: Any) -> None
     ],
 )
 def test_a_result_that_becomes_a_leaf_is_one_node_with_what_made_it(
-    source: str, made: str, library: Any
+    source: str, creator: str, library: Any
 ) -> None:
     rec = recorded(source + "\n(a * a).sum().backward()", library)
     picture = build(rec)
@@ -193,7 +195,7 @@ def test_a_result_that_becomes_a_leaf_is_one_node_with_what_made_it(
     (leaf,) = [n for n in rec.nodes if n["name"] == "a"]
     assert leaf["kind"] == "leaf" and leaf["requires_grad"]
     (frame,) = [f for f in picture.frames if f["caption"].startswith("a = ")]
-    assert f"is a leaf: {made}, without a history" in frame["caption"]
+    assert f"is a leaf: {creator}, without a history" in frame["caption"]
     (ones,) = [n for n in rec.nodes if n["op"] is None]
     origin, box = (picture.outline.box_of[n["id"]].id for n in (ones, leaf))
     to_it = [e for e in picture.outline.edges if e.target == box]
@@ -215,8 +217,8 @@ def test_a_number_that_a_node_of_the_backward_pass_saves_is_told() -> None:
 
     node = next(n for n in rec.nodes if n["grad_fn"] == "MulBackward1")
     assert [(s["name"], s["bytes"]) for s in node["saved"]] == [("y", 0)]
-    told = [f["caption"] for f in build(rec).frames if "saves the number 2.0 " in f["caption"]]
-    assert len(told) == 1
+    texts = [f["caption"] for f in build(rec).frames if "saves the number 2.0 " in f["caption"]]
+    assert len(texts) == 1
 
 
 @LIBRARIES
@@ -233,19 +235,19 @@ def test_a_number_that_a_node_of_the_backward_pass_saves_is_told() -> None:
     ],
 )
 def test_indices_are_told_as_saved(source: str, attributes: str, words: str, library: Any) -> None:
-    made = (
+    creation = (
         f"w = torch.ones(3, 4, requires_grad=True)\ni = torch.tensor([0, 2, 1])\nout = {source}\n"
     )
     space: dict[str, Any] = {"torch": torch}
-    exec(made, space)
-    kept = [getattr(space["out"].grad_fn, f"_saved_{name}") for name in attributes.split()]
-    tensors = [t for value in kept for t in (value if isinstance(value, tuple) else (value,))]
+    exec(creation, space)
+    arrays = [getattr(space["out"].grad_fn, f"_saved_{name}") for name in attributes.split()]
+    tensors = [t for value in arrays for t in (value if isinstance(value, tuple) else (value,))]
 
-    rec = recorded(f"{made}out.sum().backward()", library)
+    rec = recorded(f"{creation}out.sum().backward()", library)
 
     node = next(n for n in reversed(rec.nodes) if n["name"] == "out")
-    told = sum(s["bytes"] for s in node["saved"] if s["name"] != "total_weight")
-    assert told == sum(t.nbytes for t in tensors)
+    total = sum(s["bytes"] for s in node["saved"] if s["name"] != "total_weight")
+    assert total == sum(t.nbytes for t in tensors)
     caption = next(f["caption"] for f in build(rec).frames if f["caption"].startswith("out ="))
     assert f" {words} (the rule for" in caption
     read = [rec.nodes[i["node"]]["name"] or "" for i in node["inputs"] if "node" in i]
@@ -470,9 +472,9 @@ def test_nothing_is_left_behind() -> None:
             z = y.sum()
         count = len(rec.events)
         z.backward()
-        gone = weakref.ref(y)
+        reference = weakref.ref(y)
         del y, z
-        assert gone() is None
+        assert reference() is None
     finally:
         gc.enable()
 
@@ -486,9 +488,17 @@ def test_backward_is_told_through_a_graph_made_before_by_the_names_of_its_nodes(
     rec = recorded("(2 * y).backward()", y=y)
 
     assert (rec.nodes[0]["kind"], rec.nodes[0]["grad_fn"]) == ("leaf", "SumBackward0")
-    sent = [e for e in rec.events if e["kind"] == "contribution"]
-    assert [rec.nodes[e["to"]]["grad_fn"] for e in sent] == ["SumBackward0", "MulBackward0", None]
-    assert [e["after"]["data"] for e in sent] == [[2.0], [2.0, 2.0], [6.0, 6.0]]  # 2, and 2 * 3
+    contributions = [e for e in rec.events if e["kind"] == "contribution"]
+    assert [rec.nodes[e["to"]]["grad_fn"] for e in contributions] == [
+        "SumBackward0",
+        "MulBackward0",
+        None,
+    ]
+    assert [e["after"]["data"] for e in contributions] == [
+        [2.0],
+        [2.0, 2.0],
+        [6.0, 6.0],
+    ]  # 2, and 2 * 3
 
 
 def test_hooks_on_saved_tensors_are_called_as_often_as_without_a_recording() -> None:

@@ -39,11 +39,11 @@ def test_windows_in_boxes_hold_what_a_change_through_another_has_put_there(libra
 
     rec = recorded(source, library)
 
-    shown = build(rec).state(-1)["nodes"]
+    fields = build(rec).state(-1)["nodes"]
     boxes = build(rec).outline.box_of
     for name in ("x", "a", "c"):
         (node,) = [n["id"] for n in rec.nodes if n["name"] == name]
-        assert shown[boxes[node].id]["value"] == "[3., 5.]"
+        assert fields[boxes[node].id]["value"] == "[3., 5.]"
     assert Recording.from_dict(json.loads(json.dumps(rec.to_dict()))).to_dict() == rec.to_dict()
 
 
@@ -55,16 +55,16 @@ def test_up_to_three_windows_are_named_and_more_are_counted(library: Any) -> Non
     more = captions(recorded(f"{start}c, d, e = a[:], a[:], a[:]\nb.mul_(2)", library))
 
     assert "mul_ changes x and a in place: [1.0, 2.0] becomes [2.0, 4.0]." in few
-    told = "mul_ changes x and 4 other tensors that share its storage in place"
-    assert any(caption.startswith(told) for caption in more)
+    message = "mul_ changes x and 4 other tensors that share its storage in place"
+    assert any(caption.startswith(message) for caption in more)
 
 
 @LIBRARIES
 def test_windows_that_are_gone_are_told_of_no_more(library: Any) -> None:
     rec = recorded(f"{V}a = x.detach()\nb = x.detach()\nb.mul_(2)\ndel a\nb.mul_(3)", library)
 
-    told = [caption for caption in captions(rec) if " in place: " in caption]
-    assert told == [
+    texts = [caption for caption in captions(rec) if " in place: " in caption]
+    assert texts == [
         "mul_ changes x and a in place: [1.0, 2.0] becomes [2.0, 4.0].",
         "mul_ changes x in place: [2.0, 4.0] becomes [6.0, 12.0].",
     ]
@@ -74,7 +74,7 @@ def test_windows_that_are_gone_are_told_of_no_more(library: Any) -> None:
 def test_what_an_op_read_of_a_window_is_what_was_there_then(library: Any) -> None:
     source = f"{V}a, b = x.detach(), x.detach()\ny = a + b\nx.data.mul_(2)\nz = a + b"
 
-    told = captions(recorded(source, library))
+    texts = captions(recorded(source, library))
 
-    assert any(caption.startswith("y = a + b: add makes [2.0, 4.0]") for caption in told)
-    assert any(caption.startswith("z = a + b: add makes [4.0, 8.0]") for caption in told)
+    assert any(caption.startswith("y = a + b: add makes [2.0, 4.0]") for caption in texts)
+    assert any(caption.startswith("z = a + b: add makes [4.0, 8.0]") for caption in texts)

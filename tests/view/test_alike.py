@@ -93,9 +93,9 @@ def test_gradients_that_one_statement_clears_are_one_step(library: str) -> None:
 def test_a_write_into_the_memory_of_a_leaf_is_told_of_the_leaf(
     change: str, caption: str, library: str
 ) -> None:
-    told = captions(W + change, library)
+    texts = captions(W + change, library)
 
-    assert [line for line in told if " changes w " in line] == [f"{caption}."]
+    assert [line for line in texts if " changes w " in line] == [f"{caption}."]
 
 
 NET = """
@@ -134,10 +134,10 @@ def test_a_list_of_positions_is_no_leaf(library: str) -> None:
 def test_an_item_of_a_view_is_set_in_its_base(library: str) -> None:
     source = f"{W}y = w * 1\npart = y[:1]\npart[0] = 5.0\n(y * 3).sum().backward()\n"
 
-    told = captions(source, library)
+    texts = captions(source, library)
 
-    assert not any("before the recording" in caption for caption in told)
-    assert told[-1] == "Backward is done: w.grad is [0.0, 3.0]."
+    assert not any("before the recording" in caption for caption in texts)
+    assert texts[-1] == "Backward is done: w.grad is [0.0, 3.0]."
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -242,9 +242,9 @@ def test_a_pass_that_is_refused_at_once_is_not_told_and_one_that_breaks_off_is(
         "except RuntimeError: z = x * 3\n"
     )
 
-    told = captions(refused, library)
-    assert sum(caption.startswith("Backward starts at y") for caption in told) == 1
-    assert not any("error" in caption for caption in told)
+    texts = captions(refused, library)
+    assert sum(caption.startswith("Backward starts at y") for caption in texts) == 1
+    assert not any("error" in caption for caption in texts)
     assert any(
         caption == "An error ends the backward pass here. It was caught: the code goes on."
         for caption in captions(broken, library)
@@ -259,11 +259,11 @@ def test_what_create_graph_saves_of_the_seed_is_called_the_gradient_of_the_root(
         f"{POWER}y = x ** 3\n(g,) = torch.autograd.grad(y, x, create_graph=True)\ng.backward()\n"
     )
 
-    told = captions(source, library)
+    texts = captions(source, library)
 
-    assert sum("saves the root's gradient, 1.0 (" in caption for caption in told) == 1
-    assert sum("Multiply no longer keeps the root's gradient." in c for c in told) == 1
-    assert not any("number 1." in caption for caption in told)
+    assert sum("saves the root's gradient, 1.0 (" in caption for caption in texts) == 1
+    assert sum("Multiply no longer keeps the root's gradient." in c for c in texts) == 1
+    assert not any("number 1." in caption for caption in texts)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -279,9 +279,9 @@ def test_what_create_graph_saves_of_the_seed_is_called_the_gradient_of_the_root(
     ],
 )  # fmt: skip
 def test_why_nothing_is_recorded_is_what_was_so_then(source: str, why: str, library: str) -> None:
-    (told,) = [c for c in captions(source, library) if c.startswith("y = x * 2")]
+    (text,) = [c for c in captions(source, library) if c.startswith("y = x * 2")]
 
-    assert told.endswith(f"Nothing is recorded here: {why}.")
+    assert text.endswith(f"Nothing is recorded here: {why}.")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -311,11 +311,11 @@ def test_what_a_call_that_the_learner_did_not_write_stacks_is_told(library: str)
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_chain_of_comparisons_is_told_part_by_part(library: str) -> None:
-    told = captions(f"{POWER}if 0 < x < 1: y = x * 3\n", library)
+    texts = captions(f"{POWER}if 0 < x < 1: y = x * 3\n", library)
 
-    assert [caption.split(": compare")[0] for caption in told[1::2]] == ["x > 0", "x < 1"]
-    assert told[2] == "if tests x > 0: it is True."  # which does not say that the body runs
-    assert told[4] == "if tests x < 1: it is False, so the body is skipped."
+    assert [caption.split(": compare")[0] for caption in texts[1::2]] == ["x > 0", "x < 1"]
+    assert texts[2] == "if tests x > 0: it is True."  # which does not say that the body runs
+    assert texts[4] == "if tests x < 1: it is False, so the body is skipped."
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -325,10 +325,10 @@ def test_a_leaf_has_its_gradient_before_the_hooks_that_wait_for_that(library: st
         "x.register_post_accumulate_grad_hook(look)\n(x * x).backward()\n"
     )
 
-    told = captions(source, library)
+    texts = captions(source, library)
 
-    after = told.index("x.grad: nothing before, now 4.0.")
-    (hook,) = [i for i, caption in enumerate(told) if caption.startswith("p.grad.clone(): clone")]
+    after = texts.index("x.grad: nothing before, now 4.0.")
+    (hook,) = [i for i, caption in enumerate(texts) if caption.startswith("p.grad.clone(): clone")]
     assert after < hook
 
 
@@ -336,10 +336,10 @@ def test_a_leaf_has_its_gradient_before_the_hooks_that_wait_for_that(library: st
 def test_what_is_set_by_a_mask_keeps_its_name(library: str) -> None:
     source = "x = torch.ones(2, requires_grad=True)\ny = x * 2\ny[y > 5] = 0.0\nz = y.sum()\n"
 
-    told = captions(source, library)
+    texts = captions(source, library)
 
-    assert told[3].startswith("y2: y1[y1 > 5] = 0.: assign")
-    assert told[4].startswith("z = y2.sum(): ")
+    assert texts[3].startswith("y2: y1[y1 > 5] = 0.: assign")
+    assert texts[4].startswith("z = y2.sum(): ")
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -351,12 +351,12 @@ def test_a_node_has_one_name_wherever_it_is_told(library: str) -> None:
 
     recording = program.recording.to_dict()
     names = [Names(recording).name(node["id"]) for node in program.nodes]
-    told = " ".join(frame["caption"] for frame in program.picture.frames)
-    shortened = re.findall(r"\S*…\S*", told)
+    caption = " ".join(frame["caption"] for frame in program.picture.frames)
+    shortened = re.findall(r"\S*…\S*", caption)
     assert shortened
     for word in shortened:
         assert any(word.strip(":,.") in name for name in names), word
-    assert "torch.tanh" not in told.replace("y = torch.exp(torch.tanh", "")
+    assert "torch.tanh" not in caption.replace("y = torch.exp(torch.tanh", "")
     for text in program.picture.texts:
         assert not text["name"] or text["name"] in names
 
@@ -370,9 +370,9 @@ def test_an_item_changed_in_place_is_told_of_what_it_was(library: str) -> None:
 
     program = recorded(source, library)
 
-    told = [frame["caption"] for frame in program.picture.frames]
-    assert any(caption.startswith("y2, changed by y1[1:] += x[1:]: ") for caption in told)
-    assert not any("hook" in caption or "before the recording" in caption for caption in told)
+    texts = [frame["caption"] for frame in program.picture.frames]
+    assert any(caption.startswith("y2, changed by y1[1:] += x[1:]: ") for caption in texts)
+    assert not any("hook" in caption or "before the recording" in caption for caption in texts)
     assert (
-        told[-1] == "Backward is done: x.grad is [8.0, 18.0, 18.0]."
+        texts[-1] == "Backward is done: x.grad is [8.0, 18.0, 18.0]."
     )  # 2 * 2 * 2; 2 * 3 * (2 + 1)

@@ -272,10 +272,10 @@ def test_a_change_is_one_of_digits_that_are_not_shown_only_if_the_numbers_look_a
 
 
 def test_rules_read_the_value_an_input_had_when_the_op_ran():
-    given = captions(recordings.in_place(), "contribution")
+    texts = captions(recordings.in_place(), "contribution")
 
-    assert "gives 1.0 \N{MULTIPLICATION SIGN} 3 = 3.0. Multiply" in given[0]
-    assert given[1].endswith("gives 1.0 \N{MULTIPLICATION SIGN} 1.5 = 1.5.")
+    assert "gives 1.0 \N{MULTIPLICATION SIGN} 3 = 3.0. Multiply" in texts[0]
+    assert texts[1].endswith("gives 1.0 \N{MULTIPLICATION SIGN} 1.5 = 1.5.")
 
 
 def test_a_hook_that_changes_a_gradient_is_told():
@@ -343,8 +343,8 @@ def test_fields_are_only_set_on_boxes_that_are_drawn(name):
 def test_a_fold_is_one_step_forward_and_one_step_back():
     recording = recordings.loop(500)
 
-    told = [caption for caption in captions(recording, "fold") if "2 to 499" in caption]
-    assert told == [
+    texts = [caption for caption in captions(recording, "fold") if "2 to 499" in caption]
+    assert texts == [
         "Iterations 2 to 499 of for i in range(500): 1,494 ops, drawn as one box. "
         "The last op makes h499 = -0.995.",
         "Backward runs through iterations 2 to 499 of for i in range(500): 1,494 ops, newest "
@@ -403,10 +403,10 @@ def test_a_gradient_that_was_reset_does_not_wait_beside_the_new_one():
 def test_a_node_in_a_fold_without_a_name_is_called_after_its_box():
     recording = recordings.calls(40, 12)
     tape_last = recording["nodes"][-1]["id"]
-    given = captions(recording, "fold")
+    texts = captions(recording, "fold")
 
-    assert f"tanh(v{tape_last - 12})" not in " ".join(given)
-    assert "Gradients so far: calls 2 to 39 of layer" in given[3]
+    assert f"tanh(v{tape_last - 12})" not in " ".join(texts)
+    assert "Gradients so far: calls 2 to 39 of layer" in texts[3]
 
 
 def test_ten_thousand_operations_are_told_in_a_few_hundred_steps_at_most():
@@ -440,17 +440,17 @@ def test_what_an_earlier_pass_left_in_the_boxes_of_another_graph_stays():
             h = w * 3
             loss = h * h
             loss.backward()
-    shown: dict[str, dict[str, Any]] = {}
+    boxes: dict[str, dict[str, Any]] = {}
     for step in told(rec.to_dict()):
         for box, fields in step["set"].items():
-            shown.setdefault(box, {}).update(fields)
+            boxes.setdefault(box, {}).update(fields)
     names = {n["name"]: n["id"] for n in rec.nodes}
 
     # d loss / d h = 2 h = 12; d loss / d loss = 1: of both rounds, at the end.
     for number in "12":
-        assert shown[str(names[f"h{number}"])]["g"].startswith("12.")
-        assert shown[str(names[f"loss{number}"])]["g"] == "1."
-        assert shown[str(names[f"h{number}"])]["rule"]
+        assert boxes[str(names[f"h{number}"])]["g"].startswith("12.")
+        assert boxes[str(names[f"loss{number}"])]["g"] == "1."
+        assert boxes[str(names[f"h{number}"])]["rule"]
 
 
 CODE = {
@@ -543,8 +543,8 @@ def test_a_step_without_an_expression_of_its_own_lights_the_line_that_runs():
     gained = [line for line in lines if "their gradients are accumulated" in line]
     assert inside and gained
     assert {line[0] for line in inside + gained} == {"7"}  # loss.backward()
-    made = next(line for line in lines if "Parameters of model: drawn" in line)
-    assert made[0] == "5"  # model(x) asks for them
+    creation = next(line for line in lines if "Parameters of model: drawn" in line)
+    assert creation[0] == "5"  # model(x) asks for them
 
 
 def test_a_box_that_only_a_mode_keeps_out_of_the_graph_names_the_mode():

@@ -132,20 +132,20 @@ Y = "x = torch.ones(3, requires_grad=True)\ny = x * 2\n"
 
 @BOTH
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "caption"),
     [
         ("y[1] = 5.0", "y[1] = 5. changes y in place: [2.0, 2.0, 2.0] becomes [2.0, 5.0, 2.0]."),
         ("y.mul_(2)", "mul_ changes y in place: [2.0, 2.0, 2.0] becomes [4.0, 4.0, 4.0]."),
     ],
 )
 def test_a_result_that_is_changed_under_no_grad_is_one_with_its_views(
-    change: str, told: str, library: str
+    change: str, caption: str, library: str
 ) -> None:
     source = Y + f"v = y[0]\nwith torch.no_grad():\n    {change}\nz = v * 2\nz.backward()"
     steps = captions(source, library)
 
     assert steps[1].startswith("y = x * 2: multiply makes [2.0, 2.0, 2.0] and saves")
-    assert told in steps
+    assert caption in steps
     assert any(step.startswith("v2 = y[0]: view again makes ") for step in steps)
     assert not any("__" in step for step in steps)
     # d/dx of 2 * (2 x)[0]: what was written over under no_grad has no part in it
@@ -192,19 +192,19 @@ def test_the_op_that_saved_its_result_in_a_view_is_the_one_an_error_tells_of(
     source += f"{change}\nx[0] = 7.0\nx.sum().backward()"
     program = recorded(source, library)
 
-    told = story(program.recording)
+    explanation = story(program.recording)
 
     title = f"A value that backward needs was changed after {op} had saved it"
-    assert told is not None
-    assert told.title == title
+    assert explanation is not None
+    assert explanation.title == title
     assert program.picture.frames[-1]["caption"].endswith(f"{title}.")
     # PyTorch's message: "is at version 3; expected version 2 instead"
-    assert [chapter.words.rpartition(": ")[2] for chapter in told.chapters[:2]] == [
+    assert [chapter.words.rpartition(": ")[2] for chapter in explanation.chapters[:2]] == [
         "version 2.",
         "version 3.",
     ]
-    assert "`x[0] = 7.0` writes into the same storage" in told.chapters[1].words
-    assert told.fix.endswith("`x = x.clone()` on the line before `x[0] = 7.0`")
+    assert "`x[0] = 7.0` writes into the same storage" in explanation.chapters[1].words
+    assert explanation.fix.endswith("`x = x.clone()` on the line before `x[0] = 7.0`")
 
 
 @BOTH
@@ -280,7 +280,7 @@ XG = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
 
 @BOTH
 @pytest.mark.parametrize(
-    ("source", "told"),
+    ("source", "caption"),
     [
         ("y = (x\n     .exp()\n     .sum())", "y = x.exp().sum(): sum makes "),
         (
@@ -292,11 +292,11 @@ XG = "x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)\n"
     ],
     ids=["a chain", "one tensor twice", "the rest", ".data"],
 )
-def test_a_result_is_told_as_it_is_written(source: str, told: str, library: str) -> None:
+def test_a_result_is_told_as_it_is_written(source: str, caption: str, library: str) -> None:
     if "rest" in source:
         source += "\ny = a * rest[0] * rest[1]"
 
-    assert any(step.startswith(told) for step in captions(XG + source, library))
+    assert any(step.startswith(caption) for step in captions(XG + source, library))
 
 
 @BOTH
@@ -339,8 +339,8 @@ def test_a_result_of_a_function_is_made_by_the_function(library: str) -> None:
 def test_a_quotient_that_is_computed_as_a_product_says_so(number: int, library: str) -> None:
     steps = captions(XG + f"y = {number} / x\nz = 3 * x", library)
 
-    told = [step for step in steps if "a number divided by a tensor is" in step]
-    assert len(told) == 1 and told[0].startswith(f"y = {number} / x: multiply makes ")
+    texts = [step for step in steps if "a number divided by a tensor is" in step]
+    assert len(texts) == 1 and texts[0].startswith(f"y = {number} / x: multiply makes ")
 
 
 @BOTH
@@ -357,6 +357,6 @@ def test_an_update_by_a_gradient_that_autograd_grad_returned_is_no_forward_step(
 
 @BOTH
 def test_a_change_of_data_names_it_once(library: str) -> None:
-    told = captions("w = torch.tensor([1., 2.], requires_grad=True)\nw.data -= 0.5", library)
+    texts = captions("w = torch.tensor([1., 2.], requires_grad=True)\nw.data -= 0.5", library)
 
-    assert [line for line in told if line.startswith("w.data -= 0.5: subtract makes [0.5, 1.5]")]
+    assert [line for line in texts if line.startswith("w.data -= 0.5: subtract makes [0.5, 1.5]")]
