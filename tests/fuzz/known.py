@@ -452,6 +452,18 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
             and "inf" in difference.kit
         ),
     ),
+    "zero that no infinity changes": (
+        "Under create_graph the slope of abs is the function sgn in PyTorch, and the gradient of "
+        "that a tensor of zeros without memory: divided by zero it is still 0. The kit computes "
+        "with the zeros, and 0 / 0 is nan.",
+        lambda difference, lines: (
+            difference.kind == "gradient"
+            and "nan" in difference.kit
+            and difference.kit.replace("nan", "0.0") == difference.torch
+            and any(".abs()" in line for line in lines)
+            and any("create_graph=True" in line for line in lines)
+        ),
+    ),
     "layer_norm beyond float32": (
         "Where a square overflows, PyTorch's layer_norm has inf or nan for the variance, by how "
         "many elements the processor takes at once; the kit has inf, and 0 for the result.",

@@ -35,6 +35,11 @@ PROGRAMS = {
         *("a = torch.tensor(0.5, requires_grad=True)", "b = a.log_softmax(-1)"),
         *("with torch.inference_mode():\n    g = a * 2", "b.backward(g, create_graph=True)"),
     ],
+    "zero that no infinity changes": [
+        *("a = torch.tensor([2.0], requires_grad=True)", "b = (a / torch.zeros(1)).abs()"),
+        *("c, = torch.autograd.grad(b.sum(), a, create_graph=True)",),
+        *("d, = torch.autograd.grad(c, a, c)",),
+    ],
     "leaf that is gone": [
         LEAF,
         "a.register_post_accumulate_grad_hook(lambda p: log.append(p.grad is None))",
