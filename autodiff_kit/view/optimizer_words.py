@@ -71,7 +71,7 @@ def optimizer_step(
     --------
     >>> one, two = ({"shape": [], "dtype": "float32", "data": [x]} for x in (1.0, 2.0))
     >>> optimizer_step("w", "SGD.step", {"lr": 0.5}, two, one, two)
-    'SGD.step sets w to w - lr × w.grad = 2. - 0.5 × 2. = 1.'
+    'SGD.step sets w to w - lr × w.grad = 2.0 - 0.5 × 2.0 = 1.0'
     """
     optimizer = how.removesuffix(".step")
     if optimizer == "SGD" and settings.get("momentum"):

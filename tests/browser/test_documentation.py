@@ -73,7 +73,7 @@ def test_a_stepper_opens_at_the_step_that_the_author_named(
     stepper = board(page, 1)
 
     assert stepper.step == stepper.last
-    assert stepper.caption == "Backward is done: w.grad is 7."
+    assert stepper.caption == "Backward is done: w.grad is 7.0."
 
 
 @pytest.mark.parametrize(
