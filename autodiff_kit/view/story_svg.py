@@ -212,7 +212,9 @@ def _indent(line: str) -> int:
 
 def _graph(recording: RecordingData, chapters: Sequence[Chapter]) -> Part:
     """Return the graph at its last step, with numbers at its boxes."""
-    picture = Picture({**recording, "note": None}, None)
+    # The words beside it tell of the error: no room is kept for its box.
+    events = [event for event in recording["events"] if event["kind"] != "error"]
+    picture = Picture({**recording, "events": events, "error": None, "note": None}, None)
     if not picture.outline.boxes:
         return "", 0.0, 0.0
     state = picture.state(-1)
