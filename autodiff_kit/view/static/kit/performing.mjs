@@ -337,11 +337,11 @@ function performer(root, payload, host) {
       question.say("");
       show();
     },
-    /** More is known: the question that is asked, and numbers of the steps before. */
+    /** More is known: the question that is asked, and numbers of the steps before. Who has gone to the graph stays there. */
     hear() {
       const had = root.contains(document.activeElement);
       show();
-      if (had) host.focus(question);
+      if (had && !graph.element.contains(document.activeElement)) host.focus(question);
     },
     tell: (words) => words && question.say("noted", words),
     remove() {
