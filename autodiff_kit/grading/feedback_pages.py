@@ -11,7 +11,7 @@ import html
 import re
 import zipfile
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.grading.calls import LINES, clean
@@ -60,15 +60,9 @@ class Page:
 
         Both know a learner by the beginning of the name under which they gave out the file.
         """
-        platform, part = platform_of(self.grade.attempt.origin)
-        if form == "moodle" and platform is Platform.MOODLE:
-            match = re.match(r"[^_]*_\d+_assignsubmission_[a-z]+_?", part)
-            is_folder = match is not None and match.end() == len(part)
-            return f"{part}/feedback.html" if is_folder else f"{match and match[0]}feedback.html"
-        if form == "canvas" and platform is Platform.CANVAS:
-            match = re.match(r".+?_(LATE_)?\w+_\d+_", part)
-            return f"{match[0]}feedback.html" if match else ""
-        return ""
+        platform, begin = platform_of(self.grade.attempt.origin)
+        is_there = platform.name.lower() == form and platform is not Platform.OTHER
+        return f"{begin}feedback.html" if is_there else ""
 
 
 def pages_of(
@@ -199,16 +193,18 @@ def write_zip(pages: Iterable[Page], form: str, path: Path) -> tuple[int, list[s
     int, list of str - how many pages are in it, and whose have no place there, as their files did
     not come from that platform.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    count, others = 0, []
-    with written_whole(path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for page in pages:
-            name = page.name_in(form)
-            if name:
-                archive.writestr(PurePosixPath(name).as_posix(), page.text)
-                count += 1
-            else:
-                others.append(page.grade.name)
-    if not count:
-        path.unlink()
-    return count, others
+    texts, others = {}, []
+    for page in pages:
+        if name := page.name_in(form):
+            texts[name] = page.text
+        else:
+            others.append(page.grade.name)
+    if texts:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with (
+            written_whole(path) as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
+            for name, text in texts.items():
+                archive.writestr(name, text)
+    return len(texts), others

@@ -170,15 +170,20 @@ class Platform(enum.Enum):
 
 
 def platform_of(origin: str) -> tuple[Platform, str]:
-    """Return which platform a file came from, and the part of its path that says so."""
+    """Return which platform a file came from, and where what belongs to it goes back to.
+
+    That is what the platform wrote before the learner's own name of the file; with a slash behind
+    it if it is a folder.
+    """
     parts = PurePosixPath(origin).parts
     for part in parts:
-        if _MOODLE.fullmatch(part):
-            return Platform.MOODLE, part
+        if fits := _MOODLE.fullmatch(part):
+            begin = part[: fits.start("rest")]
+            return Platform.MOODLE, begin if fits["rest"] else f"{begin}/"
     # Canvas makes no folders: only a class's folder may be around its files.
     for part in parts[:2]:
-        if _canvas(part):
-            return Platform.CANVAS, part
+        if fits := _canvas(part):
+            return Platform.CANVAS, part[: fits.start("rest")]
     return Platform.OTHER, ""
 
 

@@ -25,7 +25,7 @@ from autodiff_kit.grading.command_options import (
 )
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.grade_command import LEVEL, WORKERS, progress_on, walls_of
-from autodiff_kit.grading.hand_ins import kept
+from autodiff_kit.grading.hand_ins import HandIn, kept
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.results import Grade, folder_hash
 from autodiff_kit.grading.store import Store
@@ -85,15 +85,13 @@ def regrade(
             checks = {name: folder_hash(course.folder / "checks" / name) for name in names}
             before = store.grades(due=course.due)
             absent: list[str] = []
-            todo = list(_to_do(store, names, absent))
-            for origin in absent:
-                plain(f"not kept, so not judged again: {origin}")
-            if todo:
+            works = _works(store, names)
+            if works:
                 walls = walls_of(console, allow_level)
                 run = engine_local.Local(course, walls, workers or os.cpu_count() or 1)
-                with progress_on(console, len(todo)) as progress:
+                with progress_on(console, len(works)) as progress:
                     summary = engine_local.grade(
-                        todo,
+                        _read(works, store.path.parent, absent),
                         course,
                         store,
                         run,
@@ -102,6 +100,8 @@ def regrade(
                         counts=False,
                         progress=progress,
                     )
+                for origin in absent:
+                    plain(f"not kept, so not judged again: {origin}")
                 plain(f"{summary.graded} judged again, {summary.known} known already.")
                 if summary.faults:
                     raise click.ClickException(
@@ -121,16 +121,21 @@ def regrade(
                 plain("Nothing has changed: the earlier results count.")
 
 
-def _to_do(store: Store, names: list[str], absent: list[str]) -> Iterator[Submission]:
-    """Yield each piece of work once; name in `absent` what was not kept."""
-    earlier: set[tuple[str, str, str]] = set()
-    for hand_in in store.hand_ins():
-        work = (hand_in.student, hand_in.exercise, hand_in.work)
-        if hand_in.exercise not in names or work in earlier:
-            continue
-        earlier.add(work)
+def _works(store: Store, names: list[str]) -> list[HandIn]:
+    """Return each piece of work for these exercises once."""
+    works = {
+        (hand_in.student, hand_in.exercise, hand_in.work): hand_in
+        for hand_in in reversed(store.hand_ins())
+        if hand_in.exercise in names
+    }
+    return list(works.values())[::-1]
+
+
+def _read(works: list[HandIn], results: Path, absent: list[str]) -> Iterator[Submission]:
+    """Yield the work with its file, one at a time; name in `absent` what was not kept."""
+    for hand_in in works:
         is_file = hand_in.work != hand_in.origin
-        data = kept(store.path.parent, hand_in.work) if is_file else b""
+        data = kept(results, hand_in.work) if is_file else b""
         if data is None:
             absent.append(f"{hand_in.student}, {hand_in.origin}")
         else:
