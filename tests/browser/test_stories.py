@@ -39,6 +39,8 @@ def test_a_click_on_a_sentence_marks_its_places_and_says_it(page: Any) -> None:
     caption = board.locator("[aria-live]")
     assert "a story of 3 places" in caption.inner_text()
     before = board.locator("svg").bounding_box()
+    controls = page.locator(".adk-lab-controls, .adk-lab-lines")
+    assert controls.count() == 2 and not any(one.is_visible() for one in controls.all())
 
     board.locator('[data-id="2"]').click()
     page.wait_for_function("() => document.querySelectorAll('.adk-place-picked').length === 3")

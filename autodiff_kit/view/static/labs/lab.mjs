@@ -75,9 +75,9 @@ function render({ model, el }) {
       const own = (isLine) => looks.filter(({ kind }) => (kind === "line") === isLine).map(({ name }) => drawn.get(name).element);
       row.replaceChildren(...own(false), make("span", { class: "adk-lab-end" }, busy, reset));
       lines.replaceChildren(...own(true));
-      row.hidden = !looks.length;
-      lines.hidden = !lines.childElementCount;
     }
+    row.hidden = !looks.length;
+    lines.hidden = !lines.childElementCount;
     for (const look of looks) drawn.get(look.name).draw(look);
     reset.hidden = looks.every(({ first }) => first == null);
     show();
