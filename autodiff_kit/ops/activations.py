@@ -79,7 +79,7 @@ def _(g: Value, x: Value, negative_slope: float) -> Value:
     lambda g_, x, negative_slope: leaky_relu_backward(g_, x, negative_slope=negative_slope),
     tex=r"\bar z \odot ([x > 0] + a\,[x \le 0])",
 )
-@vjp("x", lambda g_: zeros_like(g_), tex=r"0")
+@vjp("x", lambda g_, x: zeros_like(g_), tex=r"0")  # as in PyTorch, it saves x for either gradient
 def leaky_relu_backward(g: Value, x: Value, *, negative_slope: float) -> Value:
     """Return the slope of the leaky relu times g; it does not change with x."""
     return scalar_if_0d(np.where(x > 0, g, g * negative_slope))

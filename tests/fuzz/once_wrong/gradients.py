@@ -3,6 +3,13 @@
 from tests.fuzz.once_wrong.functions import function_text
 
 PROGRAMS = {
+    "the slope of leaky_relu is freed with the pass that has used it": [
+        "a = torch.tensor([2.4], requires_grad=True)",
+        "d = F.leaky_relu(a, 0.5)",
+        "c, = torch.autograd.grad(d.sum(), a, create_graph=True)",
+        "e, = torch.autograd.grad(c.sum(), a)",
+        "(c ** 2).mean().backward()",
+    ],
     "lower bound of inf without an upper one": [
         *("a = torch.tensor(float('inf'), requires_grad=True)", "b = torch.ones(3)"),
         *("b.clamp(min=a).sum().backward()", "c = torch.tensor(float('inf'))"),
