@@ -464,6 +464,11 @@ def _about(tensor: Any) -> str:
     return "shared in PyTorch alone" if _mark(tensor, "is_shared_there") else ""
 
 
+def _name_of_entry(entry: Any) -> str:
+    """Return which hook a line of a log is from; some hooks note only what they see."""
+    return str(entry[0] if isinstance(entry, list | tuple) else entry)
+
+
 def _about_logs(real: list[Any], kit: list[Any]) -> str:
     """Tell how what hooks have noted differs."""
     if len(real) < len(kit):
@@ -473,7 +478,7 @@ def _about_logs(real: list[Any], kit: list[Any]) -> str:
             if i is None:
                 return ""
             del own[i]
-        return "calls in the kit alone: " + " ".join(str(entry[0]) for entry in own)
+        return "calls in the kit alone: " + " ".join(map(_name_of_entry, own))
     pairs = [(x, y) for x, y in zip(real, kit, strict=False) if not _alike(x, y)]
     if len(real) != len(kit) or not all(_of_node(x) and _of_node(y) for x, y in pairs):
         return ""
