@@ -24,7 +24,7 @@ ABSENT = """
     torch.fft torch.compile torch.jit torch.export torch.fx
     torch.distributed torch.multiprocessing torch.hub torch.autograd.forward_ad
     torch.autograd.profiler torch.nn.Conv3d torch.nn.BatchNorm3d
-    torch.nn.MaxUnpool2d
+    torch.nn.MaxUnpool3d
     torch.nn.functional.pdist torch.nn.MaxPool3d torch.optim.Adafactor
 """
 

@@ -26,7 +26,7 @@ from autodiff_kit.ops.ctc import Labels
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["ctc_loss", "gaussian_nll_loss", "kl_div", "multilabel_soft_margin_loss"]
-__all__ += ["poisson_nll_loss", "soft_margin_loss"]
+__all__ += ["multi_margin_loss", "poisson_nll_loss", "soft_margin_loss"]
 
 
 @loss
@@ -134,6 +134,55 @@ def soft_margin_loss(input: Tensor, target: Tensor, *, reduction: str = "mean") 
     if together != input.shape:  # PyTorch multiplies a copy of the input, in place
         raise error("inplace.shape", old=list(input.shape), new=list(together))
     return result
+
+
+@loss
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    *,
+    reduction: str = "mean",
+) -> Tensor:
+    """Return by how much the scores of other classes come too close to that of the target.
+
+    Parameters
+    ----------
+    input : Tensor, shape (n, classes) or (classes,)
+    target : Tensor of int64, shape (n,) or ()
+        The class of each row.
+    p : {1, 2}
+        The power of what is missing to the margin.
+    margin : float
+    weight : Tensor, shape (classes,), optional
+        What each target counts.
+
+    ValueError for another power; RuntimeError or IndexError for targets that do not fit.
+    """
+    check_reduction(reduction)
+    if p not in (1, 2):
+        raise error("functional.margin_power")
+    rows = input if input.ndim == 2 else input.reshape(1, -1)
+    targets = target.reshape(-1)
+    if len(targets) != len(rows):
+        shapes = {"input": list(input.shape), "target": list(target.shape)}
+        raise error("functional.margin_target", count=len(rows), **shapes)
+    if target.dtype.numpy != np.int64:
+        raise error("functional.margin_type", kind=tensor_type(target.dtype.numpy))
+    for number in targets._array[(targets._array < 0) | (targets._array >= rows.shape[1])].flat:
+        raise error("functional.margin_class", target=number, last=rows.shape[1] - 1)
+    own = rows.gather(1, targets.unsqueeze(1))
+    lacks = (margin - own + rows).relu() ** p  # relu: no gradient where just nothing is missing
+    if weight is not None:
+        lacks = lacks * weight[targets].unsqueeze(1)
+    others = rows.detach() * 0 + 1
+    others[range(len(rows)), targets] = 0
+    losses = (lacks * others).sum(1) / rows.shape[1]
+    if reduction != "none":
+        return getattr(losses, reduction)()
+    return losses if input.ndim == 2 else losses[0]
 
 
 @loss

@@ -20,7 +20,7 @@ from autodiff_kit.ops.windows import Grid
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool1d"]
-__all__ += ["avg_pool2d", "interpolate", "max_pool1d", "max_pool2d"]
+__all__ += ["avg_pool2d", "interpolate", "max_pool1d", "max_pool2d", "max_unpool1d", "max_unpool2d"]
 
 Numbers = int | Sequence[int]
 
@@ -89,6 +89,75 @@ def max_pool1d(
         raise error("functional.max_pool1d_size", count=count)
     out = _max_pool(input.unsqueeze(-2), grid, return_indices)
     return tuple(part.squeeze(-2) for part in out) if return_indices else out.squeeze(-2)
+
+
+def max_unpool2d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """Put what ``max_pool2d`` took back to its place; all else is zero.
+
+    Parameters
+    ----------
+    input : Tensor, shape (n, c, height, width) or (c, height, width)
+    indices : Tensor of int64, of the same shape
+        What ``max_pool2d`` returned with ``return_indices=True``.
+    kernel_size, stride, padding : int or pair
+        As they were given there: they say how large the image was.
+    output_size : sequence of int, optional
+        Its size, where several sizes give the same number of windows.
+
+    ValueError for a size that cannot be meant; RuntimeError for an index outside of the image.
+    """
+    return _max_unpool("max_unpool2d", 2, input, indices, kernel_size, stride, padding, output_size)
+
+
+def max_unpool1d(
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None = None,
+    padding: Numbers = 0,
+    output_size: Sequence[int] | None = None,
+) -> Tensor:
+    """``max_unpool2d`` for sequences: input of shape ((n,) c, length)."""
+    return _max_unpool("max_unpool1d", 1, input, indices, kernel_size, stride, padding, output_size)
+
+
+def _max_unpool(
+    name: str,
+    rank: int,
+    input: Tensor,
+    indices: Tensor,
+    kernel_size: Numbers,
+    stride: Numbers | None,
+    padding: Numbers,
+    output_size: Sequence[int] | None,
+) -> Tensor:
+    kernel, step, pad = _numbers(name, rank, kernel_size, stride, padding=padding)
+    shape = input.shape[:-rank], input.shape[-rank:]
+    triples = list(zip(shape[1], kernel, step, pad, strict=True))
+    size = tuple((n - 1) * s + k - 2 * p for n, k, s, p in triples)
+    if output_size is not None:
+        chosen = tuple(output_size)[-rank:]
+        for i, (n, usual, s) in enumerate(zip(chosen, size, step, strict=True)):
+            if not usual - s < n < usual + s:
+                limits = {"low": usual - s, "high": usual + s}
+                raise error("functional.unpool_size", size=chosen, dim=i, **limits)
+        size = chosen
+    if indices.shape != input.shape:
+        raise error("functional.unpool_indices", shape=list(input.shape), own=list(indices.shape))
+    count = math.prod(size)
+    places = indices.flatten(-rank) if rank > 1 else indices
+    for place in places._array[(places._array < 0) | (places._array >= count)].flat:
+        raise error("functional.unpool_index", place=place, size="x".join(map(str, size)))
+    image = input.new_zeros((*shape[0], count))
+    values = input.flatten(-rank) if rank > 1 else input
+    return image.scatter(-1, places, values).reshape((*shape[0], *size))
 
 
 def avg_pool2d(

@@ -20,8 +20,8 @@ from autodiff_kit.tensor import Tensor
 
 __all__ = ["BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss"]
 __all__ += ["GaussianNLLLoss", "HingeEmbeddingLoss", "HuberLoss", "KLDivLoss", "L1Loss", "MSELoss"]
-__all__ += ["MarginRankingLoss", "MultiLabelSoftMarginLoss", "NLLLoss", "PoissonNLLLoss"]
-__all__ += ["SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss"]
+__all__ += ["MarginRankingLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss"]
+__all__ += ["PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss", "TripletMarginLoss"]
 __all__ += ["TripletMarginWithDistanceLoss"]
 
 
@@ -368,6 +368,29 @@ class SoftMarginLoss(_Loss):
     def forward(self, input: Tensor, target: Tensor) -> Tensor:
         """Compute the loss."""
         return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class MultiMarginLoss(_WeightedLoss):
+    """By how much the scores of other classes come too close to that of the target."""
+
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        if p not in (1, 2):
+            raise error("functional.margin_power")
+        self.p, self.margin = p, margin
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        """Compute the loss."""
+        options = self.p, self.margin, self.weight
+        return F.multi_margin_loss(input, target, *options, reduction=self.reduction)
 
 
 class MultiLabelSoftMarginLoss(_WeightedLoss):

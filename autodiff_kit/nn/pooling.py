@@ -13,7 +13,8 @@ from autodiff_kit.nn.module import Module
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool2d", "AvgPool1d", "AvgPool2d"]
-__all__ += ["MaxPool1d", "MaxPool2d", "Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
+__all__ += ["MaxPool1d", "MaxPool2d", "MaxUnpool1d", "MaxUnpool2d", "Upsample"]
+__all__ += ["UpsamplingBilinear2d", "UpsamplingNearest2d"]
 
 
 class _MaxPoolNd(Module):
@@ -52,6 +53,38 @@ class MaxPool2d(_MaxPoolNd):
     def forward(self, input: Tensor) -> Any:
         """Apply ``max_pool2d``."""
         return F.max_pool2d(input, *self._options())
+
+
+class _MaxUnpoolNd(Module):
+    _repr_names = ("kernel_size", "stride", "padding")
+    _rank = 1
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size, self.stride, self.padding = (
+            tuple(value) if isinstance(value, tuple | list) else (value,) * self._rank
+            for value in (kernel_size, kernel_size if stride is None else stride, padding)
+        )
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Put the largest elements that ``MaxPool1d`` took back to their places."""
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """Apply ``max_unpool1d``."""
+        numbers = self.kernel_size, self.stride, self.padding
+        return F.max_unpool1d(input, indices, *numbers, output_size)
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Put the largest elements that ``MaxPool2d`` took back to their places."""
+
+    _rank = 2
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Any = None) -> Tensor:
+        """Apply ``max_unpool2d``."""
+        numbers = self.kernel_size, self.stride, self.padding
+        return F.max_unpool2d(input, indices, *numbers, output_size)
 
 
 class AvgPool1d(Module):

@@ -41,7 +41,7 @@ def tell_gradients(model, out):
 
 # PyTorch has operations of its own for these, the kit composes them.
 COMPOSED = ("PairwiseDistance", "pairwise_distance", "RNN(", "GRU(", "LSTM(", "pad_seq", "pack_seq")
-COMPOSED += ("nn.SoftMarginLoss",)
+COMPOSED += ("nn.SoftMarginLoss", "MaxUnpool", "MultiMarginLoss")
 
 # Each line makes a layer; it is printed, and called with what stands behind the ";".
 LAYERS = """
@@ -97,6 +97,9 @@ nn.MaxPool1d(3, 2, 1, 2, ceil_mode=True); sequence[0]
 nn.MaxPool2d(3, ceil_mode=True); image
 nn.MaxPool2d((3, 2), 2, 1, 1, ceil_mode=True); image
 nn.MaxPool2d(2, return_indices=True); image
+nn.MaxUnpool1d(2); *F.max_pool1d(sequence, 2, return_indices=True)
+nn.MaxUnpool2d(2); *F.max_pool2d(image[0, ..., :6], 2, return_indices=True)
+nn.MaxUnpool2d((2, 3), (2, 3)); *F.max_pool2d(image, (2, 3), return_indices=True), image.shape
 nn.AvgPool1d(2); sequence
 nn.AvgPool1d(3, 2, 1, True, False); sequence[0]
 nn.AvgPool2d(2, 1); image
@@ -124,6 +127,9 @@ nn.LocalResponseNorm(2); image
 nn.LocalResponseNorm(3, 0.5, 0.6, 2.0); sequence
 nn.SoftMarginLoss(); x, z.sign()
 nn.SoftMarginLoss(reduction='none'); x, z.sign()
+nn.MultiMarginLoss(); x, i[0]
+nn.MultiMarginLoss(2, 0.3, z[0].abs(), reduction='none'); x, i[0]
+nn.MultiMarginLoss(reduction='sum'); x[0], i[0, 0]
 nn.MultiLabelSoftMarginLoss(); x, (z > 0).double()
 nn.MultiLabelSoftMarginLoss(z[0].abs(), reduction='sum'); x, (z > 0).double()
 nn.GroupNorm(2, 4, 0.1, False); image
