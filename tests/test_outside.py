@@ -26,6 +26,7 @@ THEIRS = """
     nn.functional.pdist nn.init.torch
     nn.utils.parametrizations.orthogonal nn.utils.rnn.invert_permutation optim.Adafactor
     special.bessel_j0 utils.tensorboard utils.data.IterDataPipe
+    optim.adam.adam optim.optimizer.register_optimizer_step_pre_hook utils.data.dataloader.dist
     autograd.function.InplaceFunction autograd.graph.increment_version
 """
 
@@ -218,3 +219,32 @@ def test_the_answer_says_what_does_the_same(path: str, advice: str) -> None:
 def test_small_and_capital_letters_are_told_apart(slip: str, name: str) -> None:
     with pytest.raises(AttributeError, match=rf"Did you mean torch\.(\w+\.)?{name}\?"):
         attrgetter(slip)(torch)
+
+
+def test_a_name_that_nobody_has_is_not_called_pytorchs() -> None:
+    for module in ("optim.sgd", "utils.data.sampler", "distributions.kl", "nn.modules.utils"):
+        words = rf"no attribute 'foo'\n-> PyTorch has no torch\.{module}\.foo either"
+        with pytest.raises(AttributeError, match=words):
+            importlib.import_module(f"autodiff_kit.{module}").foo  # noqa: B018
+
+
+def test_an_option_that_is_off_may_be_given_and_one_that_is_on_is_pytorchs() -> None:
+    torch.nn.LSTM(2, 3, proj_size=0)
+    torch.nn.MultiheadAttention(4, 2, 0.0, True, False, False, 3)
+
+    for call in (
+        lambda: torch.nn.LSTM(2, 3, proj_size=1),
+        lambda: torch.nn.MultiheadAttention(4, 2, add_bias_kv=True),
+        lambda: torch.nn.MultiheadAttention(4, 2, add_zero_attn=True),
+        lambda: torch.nn.functional.interpolate(torch.ones(1, 1, 2, 2), 1, antialias=True),
+    ):
+        with pytest.raises(NotImplementedError, match=r"^torch\..*=(1|True)\) is PyTorch's, but"):
+            call()
+
+
+def test_programs_have_their_pairs_of_numbers_from_where_pytorch_has_them() -> None:
+    from autodiff_kit.nn.modules.utils import _pair, _reverse_repeat_tuple, _triple
+
+    assert (_pair(3), _pair([1, 2]), _triple(0)) == ((3, 3), (1, 2), (0, 0, 0))
+    assert _reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
+    assert torch.nn.modules.utils._pair is _pair

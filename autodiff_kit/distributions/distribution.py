@@ -17,6 +17,7 @@ from autodiff_kit.distributions.supports import (
 from autodiff_kit.dtypes import Size, get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.functions import find
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Distribution", "Independent", "Sizes", "broadcast"]
@@ -245,3 +246,6 @@ class Independent(Distribution):
 
     def __repr__(self) -> str:
         return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
+
+
+__getattr__ = absent_in(__name__)

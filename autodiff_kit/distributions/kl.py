@@ -39,6 +39,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.functions import find
 from autodiff_kit.functions.basic import where
 from autodiff_kit.linalg import solve_triangular
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = []
@@ -220,3 +221,6 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     if divergence is None:
         raise error("distributions.no_divergence", p=type(p).__name__, q=type(q).__name__)
     return divergence(p, q)
+
+
+__getattr__ = absent_in(__name__)

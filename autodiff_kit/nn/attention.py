@@ -22,7 +22,7 @@ from autodiff_kit.nn.functional_attention import added_mask
 from autodiff_kit.nn.linear import Linear
 from autodiff_kit.nn.module import Module
 from autodiff_kit.nn.parameter import Parameter
-from autodiff_kit.outside import absent
+from autodiff_kit.outside import absent, only_default
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["MultiheadAttention"]
@@ -58,7 +58,8 @@ class MultiheadAttention(Module):
         num_heads: int,
         dropout: float = 0.0,
         bias: bool = True,
-        *,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
@@ -66,6 +67,8 @@ class MultiheadAttention(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        options = {"add_bias_kv": add_bias_kv, "add_zero_attn": add_zero_attn}
+        only_default("nn.MultiheadAttention", **options)
         if embed_dim <= 0 or num_heads <= 0:
             raise error("nn.attention_sizes", features=embed_dim, heads=num_heads)
         if embed_dim % num_heads:

@@ -17,6 +17,7 @@ from autodiff_kit.core.base import wrap
 from autodiff_kit.errors import error
 from autodiff_kit.operands import check_operand
 from autodiff_kit.ops.windows import Grid
+from autodiff_kit.outside import only_default
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool1d"]
@@ -349,6 +350,7 @@ def interpolate(
     mode: str = "nearest",
     align_corners: bool | None = None,
     recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
 ) -> Tensor:
     """Change the size of images, shape (n, c, height, width).
 
@@ -364,9 +366,12 @@ def interpolate(
     recompute_scale_factor : bool, optional
         Whether the places are those for the new size, an integer, rather than for
         ``scale_factor``.
+    antialias : bool
+        False: PyTorch can also smooth what gets smaller.
 
     ValueError or NotImplementedError if arguments do not fit together, or are not part of the kit.
     """
+    only_default("nn.functional.interpolate", antialias=antialias)
     if mode == "nearest" and align_corners is not None:
         raise error("functional.align_corners")
     if input.ndim != 4 or mode not in ("nearest", "bilinear"):

@@ -21,6 +21,7 @@ from autodiff_kit.nn.parameter import Parameter
 from autodiff_kit.nn.recurrence import CELLS, State, run
 from autodiff_kit.nn.rnn_cells import draw_evenly
 from autodiff_kit.nn.utils.rnn import PackedSequence
+from autodiff_kit.outside import only_default
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["GRU", "LSTM", "RNN"]
@@ -43,6 +44,8 @@ class RNNBase(Module):
         Probability with which outputs of all layers but the last become 0, in training.
     bidirectional : bool
         Whether each layer also runs from the end to the start; outputs stand side by side.
+    proj_size : int
+        0: PyTorch can also project the state of an LSTM to another size.
 
     TypeError or ValueError for numbers out of range.
     """
@@ -57,10 +60,12 @@ class RNNBase(Module):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        only_default("nn.LSTM", proj_size=proj_size)
         is_number = isinstance(dropout, int | float) and not isinstance(dropout, bool)
         if not is_number or not 0 <= dropout <= 1:
             raise error("nn.rnn_dropout")
@@ -85,6 +90,7 @@ class RNNBase(Module):
         self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
         self.dropout, self.bidirectional = float(dropout), bidirectional
+        self.proj_size = proj_size
         rows = CELLS[mode].gates * hidden_size
         with installed(None):
             for layer, suffix in self._runs():
@@ -277,14 +283,14 @@ class RNN(RNNBase):
             raise error("nn.rnn_nonlinearity", name=nonlinearity)
         mode = f"RNN_{nonlinearity.upper()}"
         options = num_layers, bias, batch_first, dropout, bidirectional
-        super().__init__(mode, input_size, hidden_size, *options, device, dtype)
+        super().__init__(mode, input_size, hidden_size, *options, device=device, dtype=dtype)
         self.nonlinearity = nonlinearity
 
 
 class LSTM(RNNBase):
     """A recurrent network with long short-term memory: its state is (h, c).
 
-    For the parameters see ``RNNBase``. PyTorch can project h to another size, too.
+    For the parameters see ``RNNBase``.
     """
 
     def __init__(
@@ -296,11 +302,12 @@ class LSTM(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        proj_size: int = 0,
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        options = num_layers, bias, batch_first, dropout, bidirectional
-        super().__init__("LSTM", input_size, hidden_size, *options, device, dtype)
+        options = num_layers, bias, batch_first, dropout, bidirectional, proj_size
+        super().__init__("LSTM", input_size, hidden_size, *options, device=device, dtype=dtype)
 
 
 class GRU(RNNBase):
@@ -319,7 +326,7 @@ class GRU(RNNBase):
         dtype: Any = None,
     ) -> None:
         options = num_layers, bias, batch_first, dropout, bidirectional
-        super().__init__("GRU", input_size, hidden_size, *options, device, dtype)
+        super().__init__("GRU", input_size, hidden_size, *options, device=device, dtype=dtype)
 
 
 for _layer in (RNN, LSTM, GRU):  # PyTorch's take all but their kind from there

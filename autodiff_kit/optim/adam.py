@@ -25,6 +25,7 @@ from autodiff_kit.optim.optimizer import (
     count_step,
     options_of,
 )
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Adam", "AdamW", "Adamax", "NAdam", "RAdam"]
@@ -247,3 +248,6 @@ class RAdam(_Moments):
             a, b = (length - 4) * (length - 2) * largest, (largest - 4) * (largest - 2) * length
             factor = math.sqrt(a / b) * math.sqrt(part2) / (np.sqrt(square) + group["eps"])
         x -= (mean / part1) * float(group["lr"]) * factor
+
+
+__getattr__ = absent_in(__name__)

@@ -26,6 +26,7 @@ from autodiff_kit.optim.optimizer import (
     count_step,
     options_of,
 )
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["ASGD", "Rprop"]
@@ -124,3 +125,6 @@ class Rprop(InPlace):
         np.clip(size, *group["step_sizes"], out=size)
         before[...] = np.where(agreement < 0, x.dtype.type(0), g)
         x -= np.sign(before) * size
+
+
+__getattr__ = absent_in(__name__)

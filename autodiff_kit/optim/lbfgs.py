@@ -19,6 +19,7 @@ from autodiff_kit.creation import zeros_like
 from autodiff_kit.errors import error
 from autodiff_kit.functions import cat
 from autodiff_kit.optim.optimizer import Optimizer, State
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["LBFGS"]
@@ -282,3 +283,6 @@ def _cubic_minimum(a: _Point, b: _Point, bounds: tuple[Number, Number] | None = 
     d2 = square.sqrt()
     t = b.t - (b.t - a.t) * ((b.slope + d2 - d1) / (b.slope - a.slope + 2 * d2))
     return min(max(t, low), high)
+
+
+__getattr__ = absent_in(__name__)

@@ -25,18 +25,29 @@ from autodiff_kit.errors import error
 from autodiff_kit.free_form import Group, StateDict
 from autodiff_kit.nn.parameter import clear_grad, type_name
 from autodiff_kit.ops.messages import broadcast_message
+from autodiff_kit.outside import absent_in
 from autodiff_kit.overlap import refuse_repeated
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import forget_views
 
 __all__ = ["Betas", "Group", "InPlace", "Optimizer", "Params", "Rate", "begin", "count_step"]
-__all__ += ["options_of"]
+__all__ += ["options_of", "required"]
 
 Array = np.ndarray[Any, Any]
 Params = Iterable[Any]  # tensors, pairs (name, tensor), or groups: see Optimizer
 Rate = float | Tensor
 Betas = tuple[float, float]
 State = dict[str, Any]  # what an optimizer keeps of one parameter, by the names of its class
+
+
+class _Required:
+    """Stands in ``defaults`` for an option that each group has to say."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
 
 
 def _noted(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,6 +140,8 @@ class Optimizer:
                 raise error("optim.non_leaf", node=param.grad_fn and param.grad_fn.name())
         param_group["params"] = params
         for name, value in self.defaults.items():
+            if value is required and name not in param_group:
+                raise error("optim.required", name=name)
             param_group.setdefault(name, value)
         if len(set(params)) < len(params):
             warnings.warn(
@@ -321,3 +334,6 @@ def count_step(state: State) -> float:
     count = share(state["step"])
     count += 1
     return float(count)
+
+
+__getattr__ = absent_in(__name__)

@@ -22,6 +22,7 @@ from autodiff_kit.optim.optimizer import (
     count_step,
     options_of,
 )
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["Adadelta", "Adagrad", "RMSprop"]
@@ -162,3 +163,6 @@ class Adadelta(InPlace):
         steps *= rho
         steps += (1 - rho) * (step * step)
         x -= float(group["lr"]) * step
+
+
+__getattr__ = absent_in(__name__)

@@ -22,6 +22,7 @@ from autodiff_kit.optim.optimizer import (
     Rate,
     options_of,
 )
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["SGD"]
@@ -72,3 +73,6 @@ class SGD(InPlace):
                 buffer += (1 - group["dampening"]) * g
             g = g + momentum * buffer if group["nesterov"] else buffer
         x -= float(group["lr"]) * g
+
+
+__getattr__ = absent_in(__name__)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import cache
 from importlib.machinery import ModuleSpec
 from typing import Any
@@ -18,10 +18,12 @@ from typing import Any
 __all__ = [
     "OF_TENSORS",
     "absent",
+    "absent_in",
     "functions_with",
     "keyword_outside",
     "missing_attribute",
     "modules_below",
+    "only_default",
     "outside",
 ]
 
@@ -35,6 +37,7 @@ _DENSE = "Tensors of the kit are dense: leave the conversion out."
 _NO_MODELS = "The kit comes without trained models, and loads nothing from the network."
 _COMPILE = f"Leave it out: the results are the same. {_STATIC}"
 _BFLOAT = "NumPy has no such dtype: use torch.float16, or leave float32 as it is."
+_USE = "Use PyTorch for it."
 _KEYWORDS = {
     "generator": "There is one generator: torch.manual_seed sets it.",
     "layout": _LEAVE_OUT,
@@ -185,7 +188,7 @@ def outside(path: str, has: Any = ()) -> str:
     parts = path.split(".")
     places = (".".join(parts[:k]) for k in range(len(parts), 1, -1))
     instead = next((_INSTEAD[p] for p in places if p in _INSTEAD), "") or _elsewhere(place, name)
-    return f"{path} is PyTorch's, but not part of the kit. {instead or 'Use PyTorch for it.'}"
+    return f"{path} is PyTorch's, but not part of the kit. {instead or _USE}"
 
 
 # Where else the kit may have a function of this name: PyTorch moved many.
@@ -219,6 +222,22 @@ def keyword_outside(function: str, keyword: str) -> str | None:
     return f"{keyword}= is PyTorch's, but not part of the kit. {_KEYWORDS[keyword]}"
 
 
+def only_default(function: str, **options: Any) -> None:
+    """Refuse options of PyTorch's that the kit knows without what they do: they must be off.
+
+    So ``nn.LSTM(2, 3, proj_size=0)`` runs, and the places of what follows are PyTorch's.
+
+    Raises
+    ------
+    NotImplementedError
+        For the first one that is on.
+    """
+    for name, value in options.items():
+        if value:
+            path = f"torch.{function}({name}={value!r})"
+            raise NotImplementedError(f"{path} is PyTorch's, but not part of the kit. {_USE}")
+
+
 def absent(module: str, name: str) -> Exception:
     """Return the error for a name that a module of the kit does not have.
 
@@ -245,6 +264,15 @@ def absent(module: str, name: str) -> Exception:
     if asks.f_code.co_code[max(asks.f_lasti, 0)] == dis.opmap["IMPORT_FROM"]:
         return ImportError(f"cannot import name '{name}' from '{module}'\n-> {advice}", name=module)
     return AttributeError(f"{words}\n-> {advice}", name=name, obj=has)
+
+
+def absent_in(module: str) -> Callable[[str], Any]:
+    """Return a ``__getattr__`` for a module of the kit that is also one of PyTorch's."""
+
+    def answer(name: str) -> Any:
+        raise absent(module, name)
+
+    return answer
 
 
 def missing_attribute(of: Any, place: str, name: str) -> AttributeError:
@@ -287,10 +315,7 @@ class _Outside:  # no Loader of ``importlib.abc``, which takes as long to load a
         if not names:
             raise ModuleNotFoundError(f"No module named '{name}'\n-> {outside(path)}", name=name)
         vars(module).update({n: getattr(above, n) for n in names})
-        module.__all__, module.__getattr__ = (
-            names,
-            lambda name_there: _raise(absent(name, name_there)),
-        )
+        module.__all__, module.__getattr__ = names, absent_in(name)
 
 
 def _classes_named(module: str, package: Any) -> list[str]:
@@ -298,10 +323,6 @@ def _classes_named(module: str, package: Any) -> list[str]:
     plain = module.replace("_", "")
     names = (n for n in dir(package) if n.lower() == plain)
     return [n for n in names if n != module and isinstance(getattr(package, n), type)]
-
-
-def _raise(exception: Exception) -> None:
-    raise exception
 
 
 _FINDER = _Outside()

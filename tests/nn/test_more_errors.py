@@ -13,6 +13,15 @@ pytestmark = pytest.mark.parity
 
 LINES = """
 nn.Hardtanh(1, 0)
+nn.MaxUnpool2d(2)(image, torch.full((2, 4, 5, 6), 999))
+nn.MaxUnpool2d(2)(image, torch.zeros(2, 4, 5, 7).long())
+nn.MaxUnpool2d(2)(image, torch.zeros(2, 4, 5, 6).long(), (10, 20))
+nn.MultiMarginLoss(3)
+F.multi_margin_loss(x, torch.tensor([0, 1, 2]), 3)
+F.multi_margin_loss(x, torch.tensor([0, 1]))
+F.multi_margin_loss(x, torch.tensor([0, 1, 4]))
+F.multi_margin_loss(x, torch.tensor([0.0, 1, 2]))
+own_optimizer([x.requires_grad_()], {"lr": required})
 nn.Unflatten(1, (2.0, 3))
 nn.Unflatten(1, 3)
 nn.Unflatten(1, (2, 3))(x)
@@ -208,6 +217,8 @@ from importlib import import_module
 warnings.simplefilter("ignore")
 nn, F = torch.nn, torch.nn.functional
 rnn = import_module(nn.utils.__name__ + ".rnn")
+required = import_module(torch.__name__ + ".optim.optimizer").required
+own_optimizer = type("Own", (torch.optim.Optimizer,), {{}})
 x = torch.arange(12.0).reshape(3, 4)
 sequence, image = torch.ones(2, 4, 7), torch.ones(2, 4, 5, 6)
 {line}

@@ -19,6 +19,9 @@ _BELOW = """
     nn.utils.prune nn.Module nn.parameter optim optim.Optimizer optim.lr_scheduler autograd
     autograd.graph autograd.function autograd.functional utils utils.data utils.checkpoint
     linalg special cuda backends random distributions func amp accelerator
+    optim.adam optim.asgd optim.lbfgs optim.optimizer optim.rmsprop optim.sgd
+    utils.data.dataloader utils.data.dataset utils.data.sampler
+    distributions.distribution distributions.kl nn.modules.utils
 """
 PLACES = ["torch", *(f"torch.{place}" for place in _BELOW.split())]
 # Options by name only that the kit may lack.

@@ -1,5 +1,6 @@
 """The list of what the kit has: its names are PyTorch's, and what it calls absent is absent."""
 
+import inspect
 import pkgutil
 import subprocess
 import sys
@@ -78,3 +79,46 @@ def test_the_list_is_printed_by_a_command() -> None:
 
     assert printed == table() + "\n"
     assert "`backward`" in printed
+
+
+# What PyTorch's own constructors name otherwise, or what is gone from PyTorch's documentation.
+_OTHERWISE = {
+    "torch.nn.Hardtanh": {"min_value", "max_value"},  # deprecated names
+    "torch.nn.UninitializedBuffer": {"persistent"},
+    "torch.nn.RNNCellBase": {"num_chunks"},
+    "torch.nn.functional.normalize": {"out"},
+    "torch.nn.functional.huber_loss": {"weight"},
+    "torch.nn.functional.l1_loss": {"weight"},
+    "torch.nn.functional.mse_loss": {"weight"},
+}
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["nn", "nn.functional", "nn.init", "nn.utils", "optim", "optim.lr_scheduler", "utils.data"],
+)
+def test_layers_optimizers_and_functions_take_all_arguments_that_pytorchs_take(place: str) -> None:
+    own, theirs = (import_module(f"{p}.{place}") for p in ("autodiff_kit", "torch"))
+    missing = {}
+    for name in own.__all__:
+        parameters = [_parameters(getattr(package, name, None)) for package in (own, theirs)]
+        if all(parameters) and not any(p.kind == p.VAR_KEYWORD for p in parameters[0].values()):
+            early = {"size_average", "reduce"}  # `loss` of nn/functional_losses.py takes them
+            named = {
+                n
+                for n, p in parameters[1].items()
+                if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+            }
+            path = f"torch.{place}.{name}"
+            lacks = named - {*parameters[0]} - _OTHERWISE.get(path, set())
+            missing[path] = lacks - early if place == "nn.functional" else lacks
+
+    assert {path: names for path, names in missing.items() if names} == {}
+    assert len(missing) > 9
+
+
+def _parameters(of: Any) -> Any:
+    try:
+        return inspect.signature(of).parameters
+    except (TypeError, ValueError):
+        return {}

@@ -12,6 +12,7 @@ from typing import Any
 
 from autodiff_kit import nn
 from autodiff_kit.nn.module import Module
+from autodiff_kit.nn.modules import utils
 from autodiff_kit.outside import absent
 
 _FILES = {
@@ -55,7 +56,7 @@ for _name in _FILES:
     sys.modules[_place.__name__] = _place
     setattr(sys.modules[__name__], _name, _place)
 
-__all__ = [*_FILES, *(n for n in nn.__all__ if isinstance(getattr(nn, n), type))]
+__all__ = [*_FILES, "utils", *(n for n in nn.__all__ if isinstance(getattr(nn, n), type))]
 
 
 def __getattr__(name: str) -> Any:

@@ -17,6 +17,7 @@ from autodiff_kit.dtypes import float64
 from autodiff_kit.errors import error
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.functions import stack
+from autodiff_kit.outside import absent_in
 from autodiff_kit.random import Generator
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.utils.data.dataset import IterableDataset
@@ -183,3 +184,6 @@ class DataLoader(Generic[Batch]):
             count, size = len(self.dataset), self.batch_size or 1
             return count // size if self.drop_last else -(-count // size)
         return len(self.sampler if self.batch_sampler is None else self.batch_sampler)  # type: ignore[arg-type]
+
+
+__getattr__ = absent_in(__name__)

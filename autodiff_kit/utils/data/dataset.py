@@ -14,6 +14,7 @@ from itertools import accumulate
 from typing import Any, Generic, TypeVar
 
 from autodiff_kit.errors import error
+from autodiff_kit.outside import absent_in
 from autodiff_kit.random import Generator, default_generator
 from autodiff_kit.tensor import Tensor
 
@@ -165,3 +166,6 @@ def random_split(
         Subset(dataset, order[end - length : end])
         for end, length in zip(accumulate(parts), parts, strict=True)
     ]
+
+
+__getattr__ = absent_in(__name__)

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 from autodiff_kit.dtypes import float64
 from autodiff_kit.errors import error
 from autodiff_kit.functions import find
+from autodiff_kit.outside import absent_in
 from autodiff_kit.random import Generator, default_generator
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler"]
@@ -157,3 +158,6 @@ class BatchSampler(Sampler[list[int]]):
     def __len__(self) -> int:
         count = len(self.sampler)  # type: ignore[arg-type]
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+__getattr__ = absent_in(__name__)
