@@ -236,6 +236,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         _stand_back()
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_teardown() -> Generator[None, Any, Any]:
+    """Let the test fail that leaves an observer behind, and none of those that come after it."""
+    result = yield
+    if kit := sys.modules.get("autodiff_kit.core.mode"):
+        mode = kit.local.mode
+        observer, mode.observer = mode.observer, None
+        assert observer is None, f"{observer} still watches"
+    return result
+
+
 @pytest.fixture
 def read_only_place() -> Iterator[Path]:
     """A folder that this process cannot write in, even when the tests run as root."""

@@ -16,8 +16,7 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from types import CodeType
@@ -142,23 +141,23 @@ def _looking(seconds: float, stop: type[BaseException], thread: int) -> Callable
     return end
 
 
-@contextmanager
-def unslowed() -> Iterator[None]:
+class unslowed:
     """Let code run at its own speed inside, where the code itself has to look at the clock.
 
     It is not stopped then: this is for calls that have come back before.
     """
-    if sys.version_info < (3, 12):
-        yield
-        return
-    monitoring = sys.monitoring
-    names = {tool: monitoring.get_tool(tool) or "" for tool in range(6)}
-    clocks = [tool for tool, name in names.items() if name.startswith(CLOCK)]
-    events = {tool: monitoring.get_events(tool) for tool in clocks}
-    try:
-        for tool in clocks:
-            monitoring.set_events(tool, 0)
-        yield
-    finally:
-        for tool, mask in events.items():
-            monitoring.set_events(tool, mask)
+
+    def __enter__(self) -> None:
+        self._events: dict[int, int] = {}
+        if sys.version_info >= (3, 12):
+            monitoring = sys.monitoring
+            names = {tool: monitoring.get_tool(tool) or "" for tool in range(6)}
+            clocks = [tool for tool, name in names.items() if name.startswith(CLOCK)]
+            self._events |= {tool: monitoring.get_events(tool) for tool in clocks}
+            for tool in clocks:
+                monitoring.set_events(tool, 0)
+
+    def __exit__(self, *error: object) -> None:
+        if sys.version_info >= (3, 12):
+            for tool, mask in self._events.items():
+                sys.monitoring.set_events(tool, mask)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import dtypes
+from autodiff_kit.core.setting import Setting
 from autodiff_kit.from_data import from_numpy
 from autodiff_kit.outside import absent
 
@@ -32,15 +33,9 @@ class _Drawing(threading.local):
 _drawing = _Drawing()
 
 
-@contextmanager
-def draws_observed(observer: Callable[[Generator], None]) -> Iterator[None]:
+def draws_observed(observer: Callable[[Generator], None]) -> Setting:
     """Call ``observer`` with the generator before each draw of this thread, in a ``with``."""
-    before = _drawing.observers
-    _drawing.observers = (*before, observer)
-    try:
-        yield
-    finally:
-        _drawing.observers = before
+    return Setting(_drawing, "observers", (*_drawing.observers, observer))
 
 
 class Generator:

@@ -7,14 +7,14 @@ patched. Read next: ``record/recorder.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.op import Op, Params
+from autodiff_kit.core.setting import Setting
 from autodiff_kit.free_form import Group
 
 __all__ = ["Both", "Observer", "installed"]
@@ -116,15 +116,9 @@ class Observer:
         """Note that the backward pass is over."""
 
 
-@contextmanager
-def installed(observer: Observer | None) -> Iterator[None]:
-    """Let ``observer`` watch this thread; the one before comes back afterwards."""
-    mode = local.mode
-    before, mode.observer = mode.observer, observer
-    try:
-        yield
-    finally:
-        mode.observer = before
+def installed(observer: Observer | None) -> Setting:
+    """Let ``observer`` watch this thread in a ``with`` block; the one before comes back then."""
+    return Setting(local.mode, "observer", observer)
 
 
 class Both(Observer):

@@ -14,8 +14,8 @@ import inspect
 import math
 import sys
 import weakref
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from enum import Enum
 from functools import partial
 from tokenize import TokenError
@@ -309,12 +309,10 @@ class Arguments:
             raise error
         return result
 
-    @contextmanager
-    def watching(self) -> Iterator[None]:
+    def watching(self) -> AbstractContextManager[None]:
         """Find out inside what arguments are used for, if that is asked for."""
         outer, watch = local.mode.observer, self._watch
-        with nullcontext() if watch is None else installed(Both(watch, outer or Observer())):
-            yield
+        return nullcontext() if watch is None else installed(Both(watch, outer or Observer()))
 
     def call_text(self, name: str, texts: Mapping[str, str]) -> str:
         """Return a call as a learner would write it, of these texts: ``"f(x, n=3)"``."""

@@ -189,6 +189,22 @@ def test_a_bounded_call_that_is_struck_on_the_way_out_leaves_the_modes(monkeypat
         gc.collect()  # what was struck puts back what it found when it is collected
 
 
+def test_an_observer_of_a_block_that_was_struck_on_the_way_out_never_comes_back():
+    blocks = []  # as a cycle keeps it, until the garbage collector comes to it
+
+    def struck(x):
+        blocks.append(installed(Observer()))
+        blocks[-1].__enter__()
+        raise Stopped("struck")  # before the way out has put anything back
+
+    with pytest.raises(Refused, match="was stopped: struck"):
+        run(struck, torch.tensor(3.0))
+    blocks.clear()
+    gc.collect()
+
+    assert local.mode.observer is None
+
+
 @pytest.fixture
 def no_threads(monkeypatch):
     """Python as a browser has it (Pyodide)."""
