@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.labels import LABEL, label, word
 from autodiff_kit.view.names import NAME, REBUILT, Names
@@ -50,7 +51,7 @@ def box_texts(
                     texts_by_kind[kind].setdefault(name, {})[text] = None
     texts = []
     for box in drawing.boxes:
-        words = box_text(recording, box, names, has_pictures=drawing.draws_in_boxes)
+        words = box_text(recording, box, names, detail=drawing.detail)
         words["grads"] = list(texts_by_kind["grads"].get(box.id, ()))
         words["values"] = list(texts_by_kind["values"].get(box.id, ()))
         words["maps"] = list(texts_by_kind["maps"].get(box.id, ()))
@@ -61,11 +62,14 @@ def box_texts(
     return texts
 
 
-def box_text(recording: RecordingData, box: Box, names: Names, *, has_pictures: bool) -> BoxText:
+def box_text(recording: RecordingData, box: Box, names: Names, *, detail: Detail) -> BoxText:
     """Return what stands in a box, but for what the steps bring: gradients, values, slots."""
     if box.kind == "fold":
-        return _fold_text(recording, box)
-    return _node_text(recording, box.nodes, names, has_pictures)
+        text = _fold_text(recording, box)
+    else:
+        text = _node_text(recording, box.nodes, names, detail == Detail.PICTURES)
+    text["is_dense"] = detail == Detail.DENSE
+    return text
 
 
 def _node_text(
@@ -172,4 +176,5 @@ def _text(
         "cells": [],
         "maps": [],
         "slots": {},
+        "is_dense": False,
     }

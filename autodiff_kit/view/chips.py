@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.heat import map_size
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.outline import Edge, Outline
@@ -26,6 +27,7 @@ Slots = dict[str, dict[str, str]]
 ROOM = 60
 FONT = 14  # px
 ROW, INSET, GAP = 24, 9, 2  # px: height of a mark, beside its text, between two marks
+DENSE_ROW = 20  # two are as high as the room between boxes, see ``DENSE_GAPS``
 NEAR = 8  # px between a box and a mark that no room is kept for
 SLOT = 28  # px, height of a slot
 _END: Any = {"kind": "end"}
@@ -41,14 +43,41 @@ class Chip(NamedTuple):
     is_kept: bool
     maps: list[str]
     spreads: list[str]  # what stands there before a gradient has come back
+    is_row: bool = False  # the slope stands beside what goes on, not below it
 
     @property
     def size(self) -> Size:
         """Return the room that the marks take, in pixels."""
+        if self.is_row:
+            left, right = self.columns
+            others = max(map(_width, (*self.sent, *self.spreads)))
+            return float(round(max(left + right + GAP * bool(left), others))), float(DENSE_ROW)
         widest = max(map(_width, (*self.slopes, *self.sent, *self.spreads)))
         rows = bool(self.slopes) + bool(self.sent)
         widest = max(widest, self.of_map[0])
         return float(round(widest)), rows * (ROW + GAP) - GAP + self.of_map[1]
+
+    @property
+    def columns(self) -> Size:
+        """Return the widths of slope and contribution where they stand beside each other."""
+        left, right = (max(map(_width, own), default=0.0) for own in (self.slopes, self.arrived))
+        return left, right
+
+    def middles(self, name: str, is_active: bool) -> Point:
+        """Return where the slope, or what is ``"sent"``, stands: its middle, and its upper side.
+
+        In a row, they stand below each other only while the step is about them: then the product
+        is written out. It takes the room that is free between the boxes.
+        """
+        is_sent = name == "sent"
+        if not self.is_row:
+            return 0.0, 0.0 if is_sent else ROW + GAP + self.of_map[1]
+        left, right = self.columns
+        if not left:
+            return 0.0, 0.0
+        if is_active:
+            return 0.0, DENSE_ROW / (-2 if is_sent else 2)
+        return (left + GAP if is_sent else -right - GAP) / 2, 0.0
 
     @property
     def of_map(self) -> Size:
@@ -71,7 +100,8 @@ def chips(frames: Iterable[Frame], outline: Outline) -> dict[str, Chip]:
     lasting = lasting if len(outline.boxes) <= ROOM else set()
     for frame in frames:
         for edge, fields in frame.get("along", {}).items():
-            chip = texts.setdefault(edge, Chip([], [], [], edge in lasting, [], []))
+            is_row = outline.detail == Detail.DENSE
+            chip = texts.setdefault(edge, Chip([], [], [], edge in lasting, [], [], is_row))
             names = ("slope", "sent", "arrived", "map", "spread")
             texts_of = (chip.slopes, chip.sent, chip.arrived, chip.maps, chip.spreads)
             for name, into in zip(names, texts_of, strict=True):
@@ -89,6 +119,7 @@ def chip_svg(
     What goes on stands above the slope: it has come further back.
     """
     width, height = chip.size
+    tall_row, base_line = (DENSE_ROW, 15) if chip.is_row else (ROW, 17)
     if middle is None:
         x, y = route[0]
         middle = (x, y + NEAR + height / 2)
@@ -97,9 +128,9 @@ def chip_svg(
         own = _width(chip.spreads[0])
         spread = (
             f'<g class="adk-spread" data-edge-label="{edge}" '
-            f'transform="translate({pixels(middle[0])},{pixels(middle[1] - ROW / 2)})">'
+            f'transform="translate({pixels(middle[0])},{pixels(middle[1] - tall_row / 2)})">'
             f'<rect class="adk-chip-paper" x="{pixels(-own / 2)}" width="{pixels(own)}" '
-            f'height="{ROW}"/><text y="17" text-anchor="middle">'
+            f'height="{tall_row}"/><text y="{base_line}" text-anchor="middle">'
             f"{escaped(chip.spreads[0])}</text></g>"
         )
     active = bool(fields and fields.get("active"))
@@ -108,9 +139,10 @@ def chip_svg(
     look = " adk-active" * active + " adk-hidden" * (fields is None)
     look += " adk-earlier" * bool(fields and fields.get("earlier"))
     only_now = "" if chip.is_kept else " adk-passing"
+    in_row = ' data-row=""' * (fields is None and chip.is_row and bool(chip.slopes))
     at = f"translate({pixels(middle[0])},{pixels(middle[1] - height / 2)})"
     parts = [
-        f'<g class="adk-chip{only_now}{look}" data-chip="{edge}" transform="{at}">'
+        f'<g class="adk-chip{only_now}{look}" data-chip="{edge}"{in_row} transform="{at}">'
         f'<rect class="adk-chip-paper" x="{-width / 2:g}" width="{width:g}" height="{height:g}"/>'
     ]
     _, tall = chip.of_map
@@ -121,19 +153,19 @@ def chip_svg(
             f'<g class="adk-map adk-grad-map" transform="translate({pixels(left)},{ROW + GAP})">'
             f"{picture}</g>"
         )
-    rows = [("sent", ROW / 2)] + [("slope", 4.0)] * bool(chip.slopes)
-    for row, (name, corner) in enumerate(rows):
+    rows = [("sent", tall_row / 2)] + [("slope", 4.0)] * bool(chip.slopes)
+    for name, corner in rows:
         by_name: Any = fields or {}
         text = by_name.get("arrived" if name == "sent" and not active else name) or ""
         if fields is not None and not text:
             continue
         own = _width(text) if text else 0.0
-        y = row * (ROW + GAP + tall)
-        top, base = pixels(y), pixels(y + 17)
+        x, y = chip.middles(name, active)
+        top, base = pixels(y), pixels(y + base_line)
         parts.append(
-            f'<rect class="adk-{name}" x="{pixels(-own / 2)}" y="{top}" width="{pixels(own)}" '
-            f'height="{ROW}" rx="{corner:g}"/><text class="adk-{name}-text" x="0" y="{base}" '
-            f'text-anchor="middle">{escaped(text)}</text>'
+            f'<rect class="adk-{name}" x="{pixels(x - own / 2)}" y="{top}" width="{pixels(own)}" '
+            f'height="{tall_row}" rx="{corner:g}"/><text class="adk-{name}-text" x="{pixels(x)}" '
+            f'y="{base}" text-anchor="middle">{escaped(text)}</text>'
         )
     return "".join(parts) + "</g>" + spread
 

@@ -21,7 +21,7 @@ WHOLE = 40  # a graph of so many nodes is open as it is
 MOST = 40  # boxes
 AIM = 120  # operations that belong to no part are folded only where there are more of them
 # Pixels that can be read at 70 % in a window 900 wide and 900 high; a wider one shows them larger.
-WIDTH, HEIGHT = 700.0, 770.0
+WIDTH, HEIGHT = 725.0, 770.0
 ROW, MARKS = 112, 30  # about what a row of boxes takes, and slopes and contributions above it
 FOLD, OP, LEAF = 290, 190, 220  # widths
 

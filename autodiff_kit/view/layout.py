@@ -27,7 +27,7 @@ from autodiff_kit.view.order import order
 from autodiff_kit.view.parts import connected, shelve
 from autodiff_kit.view.place import place
 from autodiff_kit.view.rank import Edge, rank
-from autodiff_kit.view.route import Layout, Point, Size, route
+from autodiff_kit.view.route import DENSE_GAPS, GAPS, Gaps, Layout, Point, Size, route
 
 __all__ = ["Layout", "Point", "Size", "crossings", "layout"]
 
@@ -40,6 +40,8 @@ def layout(
     labels: Sequence[Size | None] = (),
     rounds: Sequence[Sequence[Sequence[int]]] = (),
     groups: Sequence[Sequence[int]] = (),
+    *,
+    is_dense: bool = False,
 ) -> Layout:
     """Lay a graph out in rows, top to bottom.
 
@@ -55,6 +57,8 @@ def layout(
         Groups of nodes, each of which stands wholly below the one before it.
     groups : sequence of node numbers
         Nodes to draw a frame around; the frame around another one comes before it.
+    is_dense : bool
+        Keep less room between rows.
 
     Returns
     -------
@@ -77,11 +81,12 @@ def layout(
                 f"of {len(nodes)} nodes. Number the nodes in the order of their creation."
             )
     labels = labels or [None] * len(edges)
-    drawing = _with_labels(nodes, edges, labels, rounds, groups)
+    gaps = DENSE_GAPS if is_dense else GAPS
+    drawing = _with_labels(nodes, edges, labels, rounds, groups, gaps)
     apart: list[int] = []
     while strangers := [k for k, at in enumerate(drawing.frames) if not at and k not in apart]:
         apart += strangers
-        drawing = _stacked(nodes, edges, labels, rounds, groups, apart)
+        drawing = _stacked(nodes, edges, labels, rounds, groups, gaps, apart)
     return drawing
 
 
@@ -91,6 +96,7 @@ def _stacked(
     labels: Sequence[Size | None],
     rounds: Sequence[Sequence[Sequence[int]]],
     groups: Sequence[Sequence[int]],
+    gaps: Gaps,
     apart: Sequence[int],
 ) -> Layout:
     """Lay out a graph in which nothing stands beside some of the frames, in the frame around."""
@@ -104,6 +110,7 @@ def _stacked(
         labels,
         in_time,
         own,
+        gaps,
         apart,
     )
     return replace(drawing, positions=[drawing.positions[place_of[v]] for v in range(len(nodes))])
@@ -115,6 +122,7 @@ def _layout(
     on_edges: Collection[int],
     below: Sequence[Edge],
     groups: Sequence[Sequence[int]],
+    gaps: Gaps,
 ) -> Layout:
     """Lay out a graph, some of whose nodes are labels that an edge runs through."""
     parts = connected(len(nodes), (*edges, *below))
@@ -133,6 +141,7 @@ def _layout(
             {place_of[v] for v in part if v in on_edges},
             order_of_time,
             [[place_of[v] for v in group if part_of[v] == number] for group in groups],
+            gaps,
         )
         for number, (part, own, order_of_time) in enumerate(
             zip(parts, edges_of, below_of, strict=True)
@@ -155,6 +164,7 @@ def _with_labels(
     labels: Sequence[Size | None],
     rounds: Sequence[Sequence[Sequence[int]]],
     groups: Sequence[Sequence[int]],
+    gaps: Gaps,
     apart: Collection[int] = (),
 ) -> Layout:
     """Lay out a graph in which a label is a box that its edge runs through."""
@@ -201,7 +211,7 @@ def _with_labels(
             ]
             in_time[-1] += [next_to, with_labels(own)]
     below = _one_below_other([*in_time, *stacks(members, apart, len(items))], pieces)
-    drawing = _layout(items, pieces, set(label_at.values()), below, members)
+    drawing = _layout(items, pieces, set(label_at.values()), below, members, gaps)
     drawing = _with_frames(drawing, items, members)
     routes = [[point for p in own for point in drawing.routes[p]] for own in pieces_of]
     middles: list[Point | None] = [None] * len(edges)
@@ -256,11 +266,12 @@ def _draw(
     labels: set[int],
     below: Sequence[Edge],
     groups: Sequence[Sequence[int]],
+    gaps: Gaps,
 ) -> Layout:
     """Lay out one connected part, its top left corner at (0, 0)."""
     if len(nodes) == 1:
         return Layout([(0.0, 0.0)], [], *nodes[0])
-    web = rank(len(nodes), edges, below)
+    web = rank(len(nodes), edges, below, labels if gaps == DENSE_GAPS else ())
     widths = [w for w, _ in nodes] + [0.0] * (len(web.row) - len(nodes))
     rows = order(web)
     groups = [group for group in groups if group]
@@ -269,7 +280,7 @@ def _draw(
         shared = [inside[target] for source, target in edges if source == v and len(rail) > 1]
         inside += [inside[v].intersection(*shared)] * (len(rail) - 1)
     x = place(web, rows, widths, inside)
-    return route(nodes, edges, web, rows, x, labels, bands(groups, web.row))
+    return route(nodes, edges, web, rows, x, labels, bands(groups, web.row), gaps)
 
 
 def crossings(drawing: Layout, edges: Sequence[Edge]) -> int:

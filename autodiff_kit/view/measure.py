@@ -15,6 +15,7 @@ from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import ROOM, Chip
 from autodiff_kit.view.cuts import cut_size, cuts
+from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.layout import Layout, Size, layout
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
@@ -50,7 +51,14 @@ def lay_out(
     framed = [[place[box] for box in group] for group in groups if group]
     more = [(place[box], len(sizes)) for box in stop.sources] if stop else []
     every_size = [*sizes, stop.size] if stop else sizes
-    drawing = layout(every_size, [*edges, *more], [*labels, *(None for _ in more)], rounds, framed)
+    drawing = layout(
+        every_size,
+        [*edges, *more],
+        [*labels, *(None for _ in more)],
+        rounds,
+        framed,
+        is_dense=outline.detail == Detail.DENSE,
+    )
     frames = iter(drawing.frames)
     drawing = replace(drawing, frames=[next(frames) if group else None for group in groups])
     if stop is None:
@@ -75,7 +83,7 @@ def near_size(
     has_pass = any(event["kind"] == "backward" for event in recording["events"])
     sizes: list[Size] = []
     for box in outline.boxes:
-        text = box_text(recording, box, names, has_pictures=outline.draws_in_boxes)
+        text = box_text(recording, box, names, detail=outline.detail)
         last = nodes[box.nodes[-1]]
         has_gradient = has_pass and not text["ghost"]
         grad = box_value(last["value"]) if last["value"]["shape"] else NUMBER
@@ -89,7 +97,8 @@ def near_size(
         if is_marked and edge.source not in folds and edge.target not in folds:
             value = nodes[outline.box_of[int(edge.source)].nodes[0]]["value"]
             slopes = [] if value["shape"] else [NUMBER]
-            marks.append(Chip(slopes, [on_arrow(value)], [], True, [], []).size)
+            chip = Chip(slopes, [on_arrow(value)], [], True, [], [], outline.detail == Detail.DENSE)
+            marks.append(chip.size)
         else:
             words = own_cuts.get(edge.id)
             marks.append(cut_size(words) if words else None)

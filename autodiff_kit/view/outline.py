@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData
+from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import AIM, WHOLE, folded, open_at_first
 from autodiff_kit.view.fold import Key, Part, Parts
 from autodiff_kit.view.labels import word
@@ -132,8 +133,7 @@ class Outline:
     opened: list[Key] = field(default_factory=list)  # the parts that are drawn open
     # Of each training loop, the boxes of its rounds in the order of time.
     rounds: list[list[list[str]]] = field(default_factory=list)
-    draws_on_arrows: bool = True  # small matrices that add up
-    draws_in_boxes: bool = True  # small matrices; not where there is no room for them
+    detail: Detail = Detail.PICTURES
 
     def body(self, box: Box, nodes: Sequence[NodeRecord]) -> str:
         """Return what a fold hides: so many times each op, so many leaves."""
@@ -217,7 +217,7 @@ def outline(
     if len(result.boxes) > LIMIT:
         result = _with_leaves_folded(recording, result)
     result.parts, result.opened = parts, keys
-    result.draws_on_arrows = result.draws_in_boxes = len(nodes) <= WHOLE
+    result.detail = Detail.PICTURES if len(nodes) <= WHOLE else Detail.PLAIN
     _connect(nodes, result, Written(recording))
     return result
 

@@ -107,6 +107,7 @@ class BoxText(TypedDict):
     cells: list[str]  # the value as a picture, at first and all that it becomes
     maps: list[str]  # all that its gradient becomes, as pictures
     slots: dict[str, str]  # arrow that brings a part of the gradient -> the longest it brings
+    is_dense: bool  # the gradient stands beside the value
 
 
 class SourceLines(TypedDict):

@@ -8,7 +8,7 @@ fan of a hundred lines. Read next: ``order.py``, which says who is left of whom 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 __all__ = ["Edge", "Web", "rank"]
@@ -31,7 +31,9 @@ class Web:
     below: list[list[int]]
 
 
-def rank(count: int, edges: Sequence[Edge], below: Sequence[Edge] = ()) -> Web:
+def rank(
+    count: int, edges: Sequence[Edge], below: Sequence[Edge] = (), labels: Collection[int] = ()
+) -> Web:
     """Give each of ``count`` nodes a row, and each arrow its waypoints.
 
     Parameters
@@ -41,12 +43,21 @@ def rank(count: int, edges: Sequence[Edge], below: Sequence[Edge] = ()) -> Web:
     below : sequence of (upper, lower), with upper < lower
         Nodes of which the second one stands below the first one, whether an arrow leads there or
         not.
+    labels : collection of int
+        Nodes whose rows are kept free of leaves, so that these rows are no higher than they are.
 
     Returns
     -------
     Web
     """
-    return _thread(*_rows(count, edges, below), edges)
+    row, depth = _rows(count, edges, below)
+    if labels:
+        has_label = {row[v] for v in labels}
+        fixed = {lower for _, lower in below}
+        for v in range(count):
+            if not depth[v] and v not in labels and v not in fixed and row[v] - 1 not in has_label:
+                row[v] -= row[v] in has_label and row[v] > 0
+    return _thread(row, depth, edges)
 
 
 def _rows(count: int, edges: Sequence[Edge], below: Sequence[Edge]) -> tuple[list[int], list[int]]:

@@ -13,16 +13,16 @@ from autodiff_kit.view.enclosures import Rect
 from autodiff_kit.view.place import settle
 from autodiff_kit.view.rank import Edge, Web
 
-__all__ = ["Layout", "Point", "Size", "route"]
+__all__ = ["DENSE_GAPS", "GAPS", "Gaps", "Layout", "Point", "Size", "route"]
 
 Point = tuple[float, float]
 Size = tuple[float, float]
+Gaps = tuple[float, float, float]
 
 # Distances in pixels.
-ROW_GAP = 32.0  # between two rows ...
-LABEL_GAP = 11.0  # ... above and below a row of labels ...
-SLANT = 0.1  # ... plus this part of the longest sideways run between them ...
-MOST_SLANT = 60.0  # ... but no more than this
+SLANT = 0.1  # this part of the longest sideways run between two rows is added between them
+GAPS = 32.0, 11.0, 60.0  # between two rows; above and below one of labels; most for the slant
+DENSE_GAPS = 24.0, 10.0, 10.0
 PORT_INSET = 14.0  # arrow heads keep off the corners of a box
 PORT_GAP = 28.0  # between two arrow heads on one box, if it is wide enough
 
@@ -55,6 +55,7 @@ def route(
     x: list[float],
     labels: Collection[int] = (),
     room: tuple[Mapping[int, float], Mapping[int, float]] = ({}, {}),
+    gaps: Gaps = GAPS,
 ) -> Layout:
     """Set the rows below each other and draw each edge along its waypoints.
 
@@ -65,7 +66,7 @@ def route(
     left = min([*x, *(x[v] - w / 2 for v, (w, _) in enumerate(nodes))])
     x = [place - left for place in x]
     width = max([*x, *(x[v] + w / 2 for v, (w, _) in enumerate(nodes))])
-    tops, bottoms = _bands(nodes, web, rows, x, labels, room)
+    tops, bottoms = _bands(nodes, web, rows, x, labels, room, gaps)
     positions = []
     leaving: list[list[int]] = [[] for _ in nodes]
     arriving: list[list[int]] = [[] for _ in nodes]
@@ -106,6 +107,7 @@ def _bands(
     x: list[float],
     labels: Collection[int],
     room: tuple[Mapping[int, float], Mapping[int, float]],
+    gaps: Gaps,
 ) -> tuple[list[float], list[float]]:
     """Return the top and the bottom of each row; long sideways lines get more room below."""
     tops, bottoms = [], []
@@ -116,8 +118,8 @@ def _bands(
         tops.append(top)
         bottoms.append(top + max([nodes[v][1] for v in row if v < len(nodes)], default=0.0))
         run = max([abs(x[v] - x[t]) for v in row for t in web.below[v]], default=0.0)
-        gap = LABEL_GAP if of_labels[r] or of_labels[r + 1] else ROW_GAP
-        top = bottoms[-1] + gap + round(min(SLANT * run, MOST_SLANT)) + room[1].get(r, 0.0)
+        gap = gaps[of_labels[r] or of_labels[r + 1]]
+        top = bottoms[-1] + gap + round(min(SLANT * run, gaps[2])) + room[1].get(r, 0.0)
     return tops, bottoms
 
 

@@ -20,6 +20,7 @@ from autodiff_kit.view.chips import chips, parts_of, slots
 from autodiff_kit.view.conditions import Subject, find_steps
 from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.cuts import cut_size, cuts
+from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
 from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
@@ -42,9 +43,10 @@ from autodiff_kit.view.training import connect_rounds
 
 __all__ = ["Picture", "build"]
 
-# What is open at first, whether shared leaves are one box, and whether matrices have pictures.
-First = tuple[Sequence[Key], bool, bool]
+# What is open at first, whether shared leaves are one box, and how much stands in the drawing.
+First = tuple[Sequence[Key], bool, Detail]
 TRIED = 100  # of up to so many nodes, each way to open it is tried; of more, those likely to fit
+ABOUT = 0.85  # of a size that is known only nearly, as much is true at least
 KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
 
 
@@ -161,23 +163,36 @@ class Picture:
         for together in (False, True):
             stages = open_at_first(self._recording, parts, together=together)
             while True:
+                self._choose((stages[-1].opened, together, Detail.PICTURES), parts)
                 is_last = together and len(stages) == 1
-                self._choose((stages[-1].opened, together, True), parts)
-                # Pictures of matrices only where there is room.
-                for has_pictures in (True, False) if self.outline.draws_in_boxes else (False,):
-                    self.outline.draws_in_boxes = has_pictures
-                    size = near_size(
-                        self.outline, self._recording, self._names, self.opened_parts.groups
-                    )
-                    if self._fits(size) or (is_last and not has_pictures):
-                        self._draw()
-                        size = self.layout.width, self.layout.height
-                        if self._fits(size) or (is_last and not has_pictures):
-                            self._open_one(parts)
-                            return
+                size = self._draw_with_room(stays=is_last or self._may_be_large())
+                if size is None:
+                    self._open_one(parts)
+                    return
                 if len(stages) == 1:
                     break
                 stages = smaller(stages, *size) if self.size > TRIED else stages[:-1]
+
+    def _draw_with_room(self, *, stays: bool) -> Size | None:
+        """Draw with as much in it as fits; return how large it is if nothing does.
+
+        What stays although it does not fit is drawn with as little as possible.
+        """
+        most = self.outline.detail
+        details = [detail for detail in reversed(Detail) if detail <= most]
+        size = 0.0, 0.0
+        for detail in details if self._may_be_large() else details[:2]:
+            self.outline.detail = detail
+            size = near_size(self.outline, self._recording, self._names, self.opened_parts.groups)
+            if _fits(size, ABOUT if self.size <= WHOLE else 1.0):
+                self._draw()
+                size = self.layout.width, self.layout.height
+                if _fits(size):
+                    return None
+        if stays:
+            self._draw()
+            return None
+        return size
 
     def _open_one(self, parts: Parts) -> None:
         """Open the first part of a small run if all are folded: there must be steps in it."""
@@ -187,12 +202,12 @@ class Picture:
             if fold is None or fold.part is None:
                 return
             opened.append(parts.key(fold.part))
-            self._choose((opened, self._together, False), parts)
+            self._choose((opened, self._together, Detail.SUMS), parts)
             self._draw()
 
     def _choose(self, first: First, parts: Parts) -> None:
         """Decide on the boxes with these parts open at first, shared leaves together or not."""
-        recording, (keys, together, has_pictures) = self._recording, first
+        recording, (keys, together, detail) = self._recording, first
         self._open_first, self._together = keys, together
         self.outline: Outline = outline(
             recording,
@@ -203,12 +218,12 @@ class Picture:
             parts,
             together=together,
         )
-        self.outline.draws_in_boxes &= has_pictures
+        self.outline.detail = min(self.outline.detail, detail)
         connect_rounds(recording, self.outline)
         self.opened_parts = open_parts(self.outline, recording["nodes"])
 
     def _first(self) -> First:
-        return self._open_first, self._together, self.outline.draws_in_boxes
+        return self._open_first, self._together, self.outline.detail
 
     def _draw(self) -> None:
         """Tell the steps, and lay the picture out with room for all that they show."""
@@ -233,16 +248,15 @@ class Picture:
             self.outline, self.sizes, rooms, self.opened_parts.groups, self.stop
         )
 
-    def _fits(self, size: Size) -> bool:
-        """Tell whether the drawing is not too large; one of few nodes and few rounds may be.
+    def _may_be_large(self) -> bool:
+        """Tell whether all is drawn even where it does not fit: few nodes, in few rounds.
 
-        Not for the sake of pictures of matrices, though, and not where layers can be folded.
+        Not where layers can be folded.
         """
         rounds = max(map(len, self.outline.rounds), default=0)
         has_modules = any(scope["kind"] == "module" for scope in self._recording["scopes"])
         is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS and not has_modules
-        fits = size[0] <= WIDTH and size[1] <= HEIGHT
-        return fits or (not self.outline.draws_in_boxes and (is_small or self._fold is not None))
+        return is_small or self._fold is not None
 
     @property
     def size(self) -> int:
@@ -408,6 +422,10 @@ class Picture:
             if frame["node"] is not None:
                 since.setdefault(frame["node"], k)
         return {box.id: since.get(box.id, 0) for box in self.outline.boxes}
+
+
+def _fits(size: Size, part: float = 1.0) -> bool:
+    return size[0] * part <= WIDTH and size[1] * part <= HEIGHT
 
 
 def _is_in(key: Sequence[int], other: Sequence[int]) -> bool:

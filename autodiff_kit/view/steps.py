@@ -24,6 +24,7 @@ from autodiff_kit.record.events import (
 )
 from autodiff_kit.view.chips import parts_of
 from autodiff_kit.view.contents import Contents
+from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.heat import cells
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
@@ -168,9 +169,8 @@ class Steps:
 
     def picture(self, value: Value, *, on_arrow: bool = False) -> str | None:
         """Draw a small matrix or vector for a box, or an arrow, where there is room for it."""
-        whole = self.outline
-        is_drawn = whole.draws_on_arrows if on_arrow else whole.draws_in_boxes
-        return cells(value) if is_drawn else None
+        least = Detail.SUMS if on_arrow else Detail.PICTURES
+        return cells(value) if self.outline.detail >= least else None
 
     def keep(self, node: int, grad: Value | None) -> None:
         """Note what is in a .grad now."""

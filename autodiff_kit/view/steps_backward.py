@@ -17,6 +17,7 @@ from autodiff_kit.record.events import (
     Release,
     Visit,
 )
+from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.heat import sum_map, sum_words
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
@@ -182,7 +183,8 @@ class BackwardSteps(GradSteps):
         about: Any = {"where": self.nodes[node]["where"], "edge": edge}
         along = self.along(edge, node, event["arg"], to, sent)
         if spread:
-            to_come = sum_map(sent, after, is_done=False) if self.outline.draws_on_arrows else None
+            draws = self.outline.detail >= Detail.SUMS
+            to_come = sum_map(sent, after, is_done=False) if draws else None
             along = {e: {**fields, "map": to_come} for e, fields in along.items()}
         if total is None:
             self.waiting[to] = after
@@ -228,7 +230,8 @@ class BackwardSteps(GradSteps):
 
     def _summed(self, copies: Value, total: Value) -> Fields:
         """Return what an arrow shows once broadcasting is undone: the sum, and what adds up."""
-        picture = sum_map(copies, total, is_done=True) if self.outline.draws_on_arrows else None
+        draws = self.outline.detail >= Detail.SUMS
+        picture = sum_map(copies, total, is_done=True) if draws else None
         text = on_arrow(total)
         words = "" if picture else f"sum of {sum_words(copies['shape'], total['shape'])} = "
         spread = f"{shape_text(total['shape'])} → {shape_text(copies['shape'])}"

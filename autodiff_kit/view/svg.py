@@ -31,7 +31,7 @@ from autodiff_kit.view.training import link_svg
 __all__ = ["BoxText", "base_svg", "box_size", "still_svg"]
 
 PADDING = 14  # px between the border of a box and its text
-LINE = 22  # px
+LINE, DENSE_LINE = 22, 19  # px
 UNDER = 6  # px between a line and the picture of a matrix below it
 GAP = 18  # px between a name and the expression beside it
 LEAST_WIDTH = 64
@@ -59,11 +59,12 @@ def box_size(text: BoxText) -> tuple[float, float]:
     widths += [text_width(line, size=TEXT) for line in (*text["lines"], *text["values"])]
     label = _before_gradient(text)
     widths += [label + text_width(grad, bold=True, size=TEXT) for grad in text["grads"]]
-    height = LINE * (1 + len(text["lines"])) + 15 + _room(text["cells"])
+    line, around = (DENSE_LINE, 10) if text["is_dense"] else (LINE, 15)
+    height = line * (1 + len(text["lines"])) + around + _room(text["cells"])
     widths += [map_size(picture)[0] for picture in (*text["cells"], *text["maps"])]
     if text["grads"]:
         height += _room(text["maps"])
-        height += SLOT + 4 if text["slots"] else LINE
+        height += SLOT + 4 if text["slots"] else 0 if _is_beside(text) else line
     width = max(LEAST_WIDTH, max(widths) + 2 * PADDING)
     return float(round(width)), float(height)
 
@@ -74,11 +75,25 @@ def _room(pictures: Sequence[str]) -> float:
 
 
 def _before_gradient(text: BoxText) -> float:
-    """Return the room on the gradient's line that its label and the slots take."""
-    width = _label_width(text)
+    """Return the room on the gradient's line that its label and the slots take, and the value."""
+    width = _label_width(text) + _beside(text)
     for longest in text["slots"].values():
         width += slot_width(longest) + PLUS
     return width
+
+
+def _is_beside(text: BoxText) -> bool:
+    """Return whether the gradient stands beside the value: not where it is a sum of parts."""
+    return text["is_dense"] and bool(text["lines"]) and not text["slots"]
+
+
+def _beside(text: BoxText) -> float:
+    """Return the room that the value takes on the gradient's line."""
+    if not _is_beside(text):
+        return 0.0
+    return (
+        GAP - 4 + max(text_width(line, size=TEXT) for line in (text["lines"][-1], *text["values"]))
+    )
 
 
 def _label_width(text: BoxText) -> float:
@@ -197,7 +212,8 @@ def _box(kind: str, name: str, size: Size, text: BoxText, state: State | None) -
             parts.append(f'<path class="adk-stack" fill="none" stroke="#8592a1" d="{sheet}"/>')
     radius = RADIUS[kind]
     parts.append(f'<rect class="adk-box" width="{width:g}" height="{height:g}" rx="{radius}"/>')
-    y = float(LINE)
+    pitch = DENSE_LINE if text["is_dense"] else LINE
+    y = float(pitch)
     left, right = PADDING, f"{width - PADDING:g}"
     if text["name"]:
         parts.append(
@@ -205,13 +221,13 @@ def _box(kind: str, name: str, size: Size, text: BoxText, state: State | None) -
         )
     if text["symbol"]:
         at = (
-            f'x="{right}" y="{LINE}" text-anchor="end"'
+            f'x="{right}" y="{pitch}" text-anchor="end"'
             if text["name"]
-            else f'x="{left}" y="{LINE}"'
+            else f'x="{left}" y="{pitch}"'
         )
         parts.append(f'<text class="adk-op-label" {at}>{escaped(text["symbol"])}</text>')
     for i, line in enumerate(text["lines"]):
-        y += LINE
+        y += pitch
         if i == 0 and fields and "value" in fields:
             line = fields["value"]
         parts.append(f'<text class="adk-value" x="{left}" y="{pixels(y)}">{escaped(line)}</text>')
@@ -242,13 +258,17 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
         grad = fields.get("total") or "" if text["slots"] else grad
     grad = grad or "= ?" * bool(text["slots"])
     top = y + 8
-    y += (SLOT if text["slots"] else 0) * 0.5 + (13 if text["slots"] else LINE)
+    if text["slots"]:
+        y += SLOT * 0.5 + 13
+    elif not _is_beside(text):
+        y += DENSE_LINE if text["is_dense"] else LINE
     label, data_attribute = escaped(text["label"] if is_held else GRADIENT), ""
     if state is None and text["label"] != GRADIENT:
         data_attribute = f' data-held="{escaped(text["label"])}"'
-    at = f'x="{PADDING}" y="{pixels(y)}"'
+    start = PADDING + _beside(text)
+    at = f'x="{pixels(start)}" y="{pixels(y)}"'
     parts = [f'<text class="adk-grad-label"{data_attribute} {at}>{label}</text>']
-    x = PADDING + _label_width(text)
+    x = start + _label_width(text)
     slots = list(text["slots"].items())
     for number, (edge, longest) in enumerate(slots, 1):
         own = None if state is None else state["edges"][edge]

@@ -10,7 +10,7 @@ import autodiff_kit as ak
 from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
 from tests.invariants.running import run
-from tests.view.programs import LARGE
+from tests.view.programs import LARGE, SMALL
 
 pytestmark = pytest.mark.browser
 
@@ -61,6 +61,35 @@ def test_large_recordings_open_whole_and_readable_and_fit_shows_all_of_them(in_w
         assert (name, scale(stepper) >= 70) == (name, True)
         stepper.press(FIT)
         assert (name, outside(stepper)) == (name, 0)
+
+
+OVERLAPPING = """root => {
+    const isSeen = one => getComputedStyle(one).visibility === "visible";
+    const rects = (name) => [...root.querySelectorAll(name)]
+        .filter(one => one.getAttribute("width") > 0 && isSeen(one))
+        .map(one => one.getBoundingClientRect());
+    const boxes = rects(".adk-box"), marks = rects(".adk-sent, .adk-slope");
+    const over = (a, b) => a !== b && a.left + 1 < b.right && b.left + 1 < a.right
+        && a.top + 1 < b.bottom && b.top + 1 < a.bottom;
+    return marks.filter(mark => [...boxes, ...marks].some(other => over(mark, other))).length;
+}"""
+
+
+def test_small_programs_open_whole_and_readable_and_their_marks_keep_apart(in_window: Any) -> None:
+    for name, source in SMALL.items():
+        recording = run("", ak, source.strip()).recording
+        for width in (1400, 900):
+            stepper = in_window(recording, width)
+            assert (name, width, outside(stepper)) == (name, width, 0)
+            assert (name, width, scale(stepper) >= 70) == (name, width, True)
+            assert stepper.root.locator(".adk-overview").is_hidden()
+        marks = 0
+        for step, frame in enumerate(build(recording).frames):
+            if frame["kind"] == "contribution":
+                stepper.go(step)
+                marks += 1
+                assert (name, step, stepper.root.evaluate(OVERLAPPING)) == (name, step, 0)
+        assert marks
 
 
 def test_the_overview_shows_what_is_in_sight_and_moves_it_by_mouse_and_key(in_window: Any) -> None:

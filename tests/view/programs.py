@@ -111,3 +111,57 @@ def residual_net():
     with record() as rec:
         cell(STEP, space)
     return space["net"], rec
+
+
+# Programs of a learner's with about eight rows of boxes.
+SMALL = {
+    "two layers by hand": """
+x = torch.randn(8, 3)
+t = torch.tensor([0, 1, 1, 0, 1, 0, 1, 1])
+W1 = torch.randn(3, 4, requires_grad=True)
+b1 = torch.zeros(4, requires_grad=True)
+W2 = torch.randn(4, 2, requires_grad=True)
+b2 = torch.zeros(2, requires_grad=True)
+h = torch.tanh(x @ W1 + b1)
+logits = h @ W2 + b2
+loss = torch.nn.functional.cross_entropy(logits, t)
+loss.backward()""",
+    "a chain": """
+x = torch.tensor(0.7, requires_grad=True)
+a = torch.sin(x)
+b = torch.exp(a)
+c = b * 2
+d = torch.tanh(c)
+e = d + 1
+f = torch.log(e)
+g = f ** 2
+g.backward()""",
+    "a polynomial": """
+x = torch.tensor(1.5, requires_grad=True)
+y = x ** 3 - 2 * x ** 2 + 4 * x - 1
+y.backward()""",
+    "softmax": """
+z = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+e = torch.exp(z)
+p = e / e.sum()
+loss = -torch.log(p[2])
+loss.backward()""",
+    "attention": """
+x = torch.randn(4, 3)
+Wq = torch.randn(3, 3, requires_grad=True)
+Wk = torch.randn(3, 3, requires_grad=True)
+Wv = torch.randn(3, 3, requires_grad=True)
+q, k, v = x @ Wq, x @ Wk, x @ Wv
+scores = q @ k.T / 3 ** 0.5
+a = torch.softmax(scores, dim=-1)
+loss = (a @ v).mean()
+loss.backward()""",
+    "linear regression": """
+X = torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+y = torch.tensor([1.0, 2.0, 3.0])
+w = torch.zeros(2, requires_grad=True)
+b = torch.zeros(1, requires_grad=True)
+err = X @ w + b - y
+loss = (err ** 2).mean()
+loss.backward()""",
+}

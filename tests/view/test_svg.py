@@ -210,7 +210,7 @@ def test_text_is_given_more_room_the_longer_and_the_wider_it_is():
 
 def test_a_box_has_a_line_for_its_gradient_only_if_it_gets_one():
     text = {"name": "x", "symbol": "leaf", "lines": ["2."], "values": [], "grads": []}
-    text |= {"label": "x.grad", "slots": {}, "cells": [], "maps": []}
+    text |= {"label": "x.grad", "slots": {}, "cells": [], "maps": [], "is_dense": False}
 
     low, high = box_size(text)[1], box_size({**text, "grads": ["8."]})[1]
 

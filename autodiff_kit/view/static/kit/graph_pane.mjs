@@ -7,6 +7,7 @@ import { clamp } from "./steps.mjs";
 
 // As view/svg_text.py and view/chips.py have them.
 const INSET = 9;
+const STACKED = 10; // half the height of a mark where lines are close
 const TOLD_APART = 0.4; // the smallest scale at which boxes can be told apart
 const textWidth = (text) => text.length * 14 * 0.6125 * 1.02;
 
@@ -89,11 +90,10 @@ export function graphPane(payload, still, pick) {
     const [w, h] = ["width", "height"].map((name) => Number(chip.querySelector("rect").getAttribute(name)));
     edge.rect = { x: x - w / 2, y, w, h };
     edge.map = chip.querySelector(".adk-grad-map");
-    edge.rows = ["sent", "slope"].map((name) => [
-      name,
-      chip.querySelector(`rect.adk-${name}`),
-      chip.querySelector(`.adk-${name}-text`),
-    ]);
+    edge.rows = ["sent", "slope"].map((name) => {
+      const text = chip.querySelector(`.adk-${name}-text`);
+      return [name, chip.querySelector(`rect.adk-${name}`), text, Number(text?.getAttribute("x"))];
+    });
   }
   for (const slot of layer.querySelectorAll("[data-slot]")) {
     (edges[slot.dataset.slot] ??= { marks: [] }).slot = slot;
@@ -307,12 +307,16 @@ export function graphPane(payload, still, pick) {
       }
       if (slot) slot.querySelector("text").textContent = fields?.arrived ?? "?";
       const now = edges[id] === activeEdge;
-      for (const [name, rect, text] of rows) {
+      for (const [name, rect, text, middle] of rows) {
         if (!text) continue;
         const words = fields?.[name === "sent" && !now ? "arrived" : name] ?? "";
         text.textContent = words;
         const width = words ? textWidth(words) + 2 * INSET : 0;
-        attribute(rect, { x: -width / 2, width });
+        const isBelow = chip.dataset.row != null && now; // else slope and product stand beside each other
+        const x = isBelow ? 0 : middle;
+        const transform = `translate(0,${isBelow ? (name === "sent" ? -STACKED : STACKED) : 0})`;
+        attribute(rect, { x: x - width / 2, width, transform });
+        attribute(text, { x, transform });
       }
     },
     /** Mark what frame k is about and keep it in sight. */
