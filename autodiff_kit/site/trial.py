@@ -20,7 +20,7 @@ from urllib.parse import quote
 
 from autodiff_kit.site import SiteError
 
-__all__ = ["Trial", "in_chromium", "open_lesson", "ready", "run_all", "served", "tried"]
+__all__ = ["Trial", "in_chromium", "open_lesson", "ready", "run_all", "served", "tried", "visit"]
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -141,7 +141,7 @@ def tried(browser: Any, address: str, path: str) -> Trial:
     context = browser.new_context()
     trial = Trial(path)
     try:
-        _try(context.new_page(), address, trial)
+        visit(context.new_page(), address, trial)
     except Exception as error:  # playwright's own; there it is imported only when it is needed
         if type(error).__name__ != "TimeoutError":
             raise
@@ -151,7 +151,11 @@ def tried(browser: Any, address: str, path: str) -> Trial:
     return trial
 
 
-def _try(page: Any, address: str, trial: Trial) -> None:
+def visit(page: Any, address: str, trial: Trial) -> None:
+    """Open the notebook that a trial names, run all cells, and note what is seen.
+
+    What goes wrong afterwards, as long as the page is open, is noted, too.
+    """
     page.on("pageerror", lambda error: trial.errors.append(f"in the browser: {error}"))
 
     def note(request: Any) -> None:
@@ -192,7 +196,8 @@ class Seen(TypedDict):
 
 
 def run_all(page: Any) -> Seen:
-    """Close the first look, run all cells, and return what they say."""
-    page.click("#go")
+    """Close the first look if it is open, run all cells, and return what they say."""
+    if page.is_visible("#go"):
+        page.click("#go")
     outcome: Seen = page.evaluate(_RUN_ALL)
     return outcome
