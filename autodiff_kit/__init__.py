@@ -192,6 +192,7 @@ _LAZY_MODULES = (
         "record",
         "special",
         "utils",
+        "version",
         "view",
     ),
     "widgets",

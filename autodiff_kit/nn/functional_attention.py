@@ -30,6 +30,7 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     *,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """Mix values, weighed by ``softmax(query @ key.T * scale)``.
 
@@ -44,6 +45,8 @@ def scaled_dot_product_attention(
         Each query sees the keys up to its own place only.
     scale : float, optional
         Default: 1 over the root of e.
+    enable_gqa : bool
+        Each head of ``key`` and ``value``, in dimension -3, serves several heads of ``query``.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def scaled_dot_product_attention(
 
     Raises
     ------
-    RuntimeError
+    RuntimeError or IndexError
         If shapes or dtypes do not fit, or both a mask and ``is_causal`` are given.
     """
     for i, (name, tensor) in enumerate({"query": query, "key": key, "value": value}.items()):
@@ -62,6 +65,8 @@ def scaled_dot_product_attention(
         if tensor.ndim < 2:
             ranks = query.ndim, key.ndim, value.ndim
             raise error("functional.attention_ranks", ranks=ranks)
+    if enable_gqa:
+        key, value = (_for_all_heads(t, query) for t in (key, value))
     if is_causal and attn_mask is not None:
         raise error("functional.attention_causal")
     rows, columns = query.shape[-2], key.shape[-2]
@@ -81,6 +86,17 @@ def scaled_dot_product_attention(
     scores = (query * half) @ (key.transpose(-2, -1) * half)
     weights = (scores if attn_mask is None else scores + attn_mask).softmax(-1)
     return dropout(weights, dropout_p) @ value
+
+
+def _for_all_heads(shared: Tensor, query: Tensor) -> Tensor:
+    """Repeat heads that several heads of the query share.
+
+    Source: Ainslie et al., GQA: Training generalized multi-query transformer models (2023).
+    """
+    heads, count = query.size(-3), shared.size(-3)
+    if heads % count:
+        raise error("functional.attention_heads", count=count, heads=heads)
+    return shared if heads == count else shared.repeat_interleave(heads // count, -3)
 
 
 def added_mask(is_hidden: Tensor, like: Tensor) -> Tensor:

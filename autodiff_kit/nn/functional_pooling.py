@@ -358,8 +358,9 @@ def interpolate(
     ----------
     size, scale_factor : int or pair, number or pair
         One of them: the new size, or by what to multiply the old one.
-    mode : {"nearest", "bilinear"}
-        Take the nearest element, or mix the four around each place. PyTorch has more modes.
+    mode : {"nearest", "bilinear", "area"}
+        Take the nearest element, mix the four around each place, or average the part of the image
+        that becomes one element. PyTorch has more modes.
     align_corners : bool, optional
         For "bilinear": whether the middles of the corner elements stay where they are, else their
         outer corners do.
@@ -372,10 +373,17 @@ def interpolate(
     ValueError or NotImplementedError if arguments do not fit together, or are not part of the kit.
     """
     only_default("nn.functional.interpolate", antialias=antialias)
-    if mode == "nearest" and align_corners is not None:
+    if mode in _WITHOUT_CORNERS and align_corners is not None:
         raise error("functional.align_corners")
-    if input.ndim != 4 or mode not in ("nearest", "bilinear"):
+    if input.ndim not in (3, 4, 5) or mode not in {*_WITHOUT_CORNERS, *_BY_CORNERS}:
         raise error("functional.interpolate_mode", rank=input.ndim, mode=mode)
+    if _BY_CORNERS.get(mode, input.ndim) != input.ndim:
+        ranks = {"rank": input.ndim, "expected": _BY_CORNERS[mode]}
+        raise error("functional.interpolate_rank", mode=mode, **ranks)
+    if mode not in ("nearest", "bilinear", "area"):
+        only_default("nn.functional.interpolate", mode=mode)
+    if input.ndim != 4:
+        raise error("functional.interpolate_images", rank=input.ndim)
     if (size is None) == (scale_factor is None):
         raise error("functional.interpolate_one" if size else "functional.interpolate_none")
     if recompute_scale_factor and size is not None:
@@ -383,9 +391,12 @@ def interpolate(
     by_size = scale_factor is None or recompute_scale_factor
     sizes = size if scale_factor is None else scale_factor
     both = tuple(sizes) if isinstance(sizes, tuple | list) else (sizes, sizes)
+    pairs = list(zip(input.shape[-2:], both, strict=True))
+    shape = [n if scale_factor is None else math.floor(old * n) for old, n in pairs]
+    if mode == "area":
+        return adaptive_avg_pool2d(input, shape)
     matrices = []
-    for old, number in zip(input.shape[-2:], both, strict=True):
-        new = number if scale_factor is None else math.floor(old * number)
+    for (old, number), new in zip(pairs, shape, strict=True):
         step = old / new if by_size else 1 / number
         if mode == "nearest":
             matrices.append(_nearest(old, new, step, input))
@@ -393,6 +404,11 @@ def interpolate(
             matrices.append(_linear(old, new, step, bool(align_corners), input))
     op = ops.upsample_nearest2d if mode == "nearest" else ops.upsample_bilinear2d
     return op(input, rows=matrices[0], columns=matrices[1])
+
+
+# The modes, and of those that have ``align_corners`` the rank of what they resize.
+_WITHOUT_CORNERS = "nearest", "area", "nearest-exact"
+_BY_CORNERS = {"linear": 3, "bilinear": 4, "bicubic": 4, "trilinear": 5, "lanczos": 4}
 
 
 def _nearest(old: int, new: int, step: float, like: Tensor) -> Any:

@@ -41,7 +41,7 @@ def tell_gradients(model, out):
 
 # PyTorch has operations of its own for these, the kit composes them.
 COMPOSED = ("PairwiseDistance", "pairwise_distance", "RNN(", "GRU(", "LSTM(", "pad_seq", "pack_seq")
-COMPOSED += ("nn.SoftMarginLoss", "MaxUnpool", "MultiMarginLoss")
+COMPOSED += ("nn.SoftMarginLoss", "MaxUnpool", "MultiMarginLoss", "enable_gqa")
 
 # Each line makes a layer; it is printed, and called with what stands behind the ";".
 LAYERS = """

@@ -18,7 +18,7 @@ _BELOW = """
     Tensor nn nn.attention nn.functional nn.init nn.utils nn.utils.rnn nn.utils.parametrizations
     nn.utils.prune nn.Module nn.parameter optim optim.Optimizer optim.lr_scheduler autograd
     autograd.graph autograd.function autograd.functional utils utils.data utils.checkpoint
-    linalg special cuda backends random distributions func amp accelerator
+    linalg special cuda backends random distributions func amp accelerator version
     optim.adam optim.asgd optim.lbfgs optim.optimizer optim.rmsprop optim.sgd
     utils.data.dataloader utils.data.dataset utils.data.sampler
     distributions.distribution distributions.kl nn.modules.utils

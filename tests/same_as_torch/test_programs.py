@@ -961,7 +961,7 @@ CPU = {
     "a program looks for a GPU": """
         accelerator = torch.accelerator
         print(accelerator.is_available(), accelerator.current_accelerator())
-        print(accelerator.device_count())
+        print(accelerator.device_count(), torch.version.cuda, torch.version.hip)
         torch.set_default_device("cpu")
         print(torch.ones(2), torch.get_default_device())
         torch.set_default_device(None)
