@@ -72,7 +72,7 @@ def test_a_step_warns_of_nothing_and_leaves_numpys_settings_alone() -> None:
 def test_differentiable_steps_are_refused_with_another_way() -> None:
     w = torch.ones(1, requires_grad=True)
 
-    with pytest.raises(NotImplementedError, match="differentiable=True is not part of the kit"):
+    with pytest.raises(NotImplementedError, match="differentiable=True is PyTorch's, but not"):
         optim.SGD([w], differentiable=True)
 
 
