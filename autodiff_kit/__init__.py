@@ -254,6 +254,6 @@ def __getattr__(name: str) -> Any:
 
 def load_ipython_extension(ip: Any) -> None:
     """Register the cell magic ``%%step``: what ``%load_ext autodiff_kit`` calls."""
-    from autodiff_kit.widgets import load_ipython_extension as load
+    from autodiff_kit.widgets.magic import load_ipython_extension as load
 
     load(ip)

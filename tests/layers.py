@@ -121,9 +121,8 @@ def violations(module: str, source: str, is_package: bool = False) -> list[str]:
     return faults
 
 
+@cache
 def is_module(name: str) -> bool:
-    if layer_of(name) not in ("core", "face"):
-        return True
     place = PACKAGE.parent.joinpath(*name.split("."))
     return place.is_dir() or place.with_suffix(".py").is_file()
 

@@ -23,6 +23,7 @@ from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.node_hooks import looked_into, running
 from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import Nowhere
+from autodiff_kit.dtypes import tensor_type
 from autodiff_kit.errors import error, warn_of_cycle
 from autodiff_kit.views import node_of
 
@@ -288,6 +289,8 @@ def _roots(
         if node.shape is not None and not _sums_to(g.shape, node.shape):
             grad_shape, shape = list(g.shape), list(node.shape)
             raise error("autograd.gradient_misfit", index=i, got=grad_shape, shape=shape)
+        if array.dtype.kind != "f":  # what bools and integers were written to can have a node
+            raise error("autograd.whole_history", kind=tensor_type(array.dtype))
         if node.shape not in (None, array.shape):  # x.data = ... has changed the size
             gradients[i] = g = ops.sum_to(g, shape=node.shape)
         # What arrives at a leaf becomes its .grad; the learner's own tensor must stay as it is.

@@ -137,8 +137,9 @@ class Saved:
             keeper = f"{node.name()} ({node.op.text})"
             saved = "a tensor by save_for_backward"
             raise saved_changed(self.array, changes, node.number, origin, keeper, saved)
-        if self.tensor is not None and self.tensor._node is edge:
-            return self.tensor
+        was_leaf = self.output is None and (edge is None or isinstance(edge, AccumulateGrad))
+        if self.tensor is not None and (was_leaf or self.tensor._node is edge):
+            return self.tensor  # a leaf is what has become of it: detach_() cuts it out, too
         return wrap(self.array, edge)
 
 
@@ -203,9 +204,9 @@ def call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> l
 
 def _contribution(node: FunctionNode, index: int, x: Tensor | None, dtype: Any) -> Any:
     edge = node.more[index]
-    if x is None or isinstance(edge, Nowhere):
+    if x is None:
         return None
-    if edge is None:  # for hooks of the node alone
+    if edge is None or isinstance(edge, Nowhere):  # for hooks of the node alone
         return x if local.mode.grad_enabled else x._array
     if edge.shape is not None and x.shape != edge.shape:
         shape = tuple(edge.shape)

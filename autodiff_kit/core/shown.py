@@ -150,6 +150,19 @@ class Shown(NodeHooks):
             if changes is None:
                 raise error("autograd.saved_detached", node=self.name(), op=self.op.text)
             raise RuntimeError(_messages().changed_message(self, which, array, changes))
+        self._convert_anew()
+
+    def _convert_anew(self: Any) -> None:
+        """Convert again what was converted for the op, as PyTorch does in backward.
+
+        It may have been changed through ``.data``, which no version tells of.
+        """
+        names = ("out", *(*self.op.inputs, "", "")[:2], *self.op.rest)
+        for name, original in self.originals().items():
+            slot = names.index(name)
+            value = (self.out, self.x, self.y, *self.rest)[slot]
+            if isinstance(value, ARRAYS) and isinstance(original, ARRAYS):
+                self._put(slot, original.astype(value.dtype)[()])
 
     def _changed(self: Any) -> list[tuple[int, Any, Any]]:
         """Return what of the saved values was changed since: which, the array, and its changes.

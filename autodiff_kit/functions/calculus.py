@@ -195,7 +195,7 @@ def frac(input: Tensor) -> Tensor:
 @function
 def sgn(input: Tensor) -> Tensor:
     """Return -1, 0 or 1."""
-    return calculus.sgn(input)
+    return ops.sgn(input)
 
 
 @function

@@ -14,14 +14,33 @@ import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from autodiff_kit.grading.performing import Performed
+__all__ = ["Check", "Performed", "Program", "alike", "as_array", "check", "same", "show"]
 
-__all__ = ["Check", "alike", "as_array", "check", "same", "show"]
+
+Program = Callable[[np.random.Generator], str]  # draws the source of a program
+
+
+@dataclass(frozen=True)
+class Performed:
+    """What a check needs of the performance.
+
+    Attributes
+    ----------
+    program : callable (numpy Generator) -> str
+        The program that is performed, drawn anew for each attempt: source that uses ``torch``.
+    only : tuple of str
+        Parts of the performance: ``"build"``, ``"backward"``, ``"state"``.
+    about : tuple of str
+        The questions that the check is about, by their ``about`` (``view/perform/script.py``).
+    """
+
+    program: Program
+    only: tuple[str, ...]
+    about: tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)

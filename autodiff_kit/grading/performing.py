@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 import autodiff_kit
-from autodiff_kit.grading.checks import Check
+from autodiff_kit.grading.checks import Check, Performed, Program
 from autodiff_kit.grading.messages import Space
 from autodiff_kit.record import record
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.perform import Script, Task, Walk, perform_script
 from autodiff_kit.view.scene import build
 
-__all__ = ["DRAWS", "Performed", "code_with", "define", "performed", "recording_of", "source_of"]
+__all__ = ["DRAWS", "code_with", "define", "performed", "recording_of", "source_of"]
 
 DRAWS = 2**53  # numbers that a graph is drawn by: whole in any language
 MOST_ANSWERS = 200
@@ -34,7 +34,6 @@ MOST_TEXT = 200  # characters of an answer
 MOST_TOLD = 3  # wrong answers that are told
 ENOUGH = 2  # of the contributions, one in so many is right, or a check gives no points
 
-Program = Callable[[np.random.Generator], str]
 _DRIVER = '''
 def drive(step, data):
     """Let the learner's function answer; what was performed by hand answers all at once."""
@@ -46,25 +45,6 @@ def drive(step, data):
         answers.append(answer)
     return answers
 '''
-
-
-@dataclass(frozen=True)
-class Performed:
-    """What a check needs of the performance.
-
-    Attributes
-    ----------
-    program : callable (numpy Generator) -> str
-        The program that is performed, drawn anew for each attempt: source that uses ``torch``.
-    only : tuple of str
-        Parts of the performance: ``"build"``, ``"backward"``, ``"state"``.
-    about : tuple of str
-        The questions that the check is about, by their ``about`` (``view/perform/script.py``).
-    """
-
-    program: Program
-    only: tuple[str, ...]
-    about: tuple[str, ...]
 
 
 def performed(

@@ -24,7 +24,7 @@ from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["acos", "acosh", "asin", "asinh", "atan", "atanh", "cosh", "deg2rad", "entr", "erfc"]
 __all__ += ["erfinv", "exp2", "frac", "isfinite", "isinf", "isneginf", "isposinf", "log2", "log10"]
-__all__ += ["logical_not", "logit", "nan_to_num", "rad2deg", "round_decimals", "sgn", "signbit"]
+__all__ += ["logical_not", "logit", "nan_to_num", "rad2deg", "round_decimals", "signbit"]
 __all__ += ["sinc", "sinh", "trunc"]
 
 _erfc: Any = np.frompyfunc(math.erfc, 1, 1)  # NumPy has none
@@ -235,13 +235,6 @@ def round_decimals(x: Value, *, decimals: int) -> Value:
     """Round to so many digits behind the decimal point; its gradient is 0."""
     scale = x.dtype.type(10.0 ** abs(decimals))
     return np.round(x * scale) / scale if decimals >= 0 else np.round(x / scale) * scale
-
-
-@op("sign(x)", tex=r"\operatorname{sign} x", node="SgnBackward0")
-@vjp("x", lambda g, out, x: zeros_like(g), tex=r"0")  # it saves what complex numbers need
-def sgn(x: Value) -> Value:
-    """Return -1, 0 or 1, as ``sign`` does for real numbers."""
-    return np.subtract(x > 0, x < 0, dtype=x.dtype) if x.dtype != bool else x
 
 
 @op("nan_to_num(x)", tex=r"x")

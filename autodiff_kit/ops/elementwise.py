@@ -39,6 +39,7 @@ __all__ += [
 __all__ += ["lt", "masked", "maximum", "minimum", "ne", "promote", "relu", "relu_backward", "rsqrt"]
 __all__ += ["rsub"]
 __all__ += [
+    "sgn",
     "sigmoid",
     "sign",
     "sin",
@@ -152,7 +153,7 @@ def relu_backward(x: Value, y: Value) -> Value:
 
 
 @op("abs(x)", tex=r"|x|", type_check=checks.refuse_bool("dtypes.bool_kernel", kernel="abs_cpu"))
-@vjp("x", lambda g, x: g * sign(x), tex=r"\bar z \odot \operatorname{sign} x")
+@vjp("x", lambda g, x: g * sgn(x), tex=r"\bar z \odot \operatorname{sign} x")
 def abs(x: Value) -> Value:
     """Return the distance from 0; the slope at 0 is 0."""
     return np.abs(x)
@@ -163,6 +164,13 @@ def abs(x: Value) -> Value:
 def sign(x: Value) -> Value:
     """Return -1, 0 or 1, and 0 for nan; flat everywhere, so its gradient is 0."""
     return np.subtract(x > 0, x < 0, dtype=x.dtype) if x.dtype != bool else x.copy()
+
+
+@op("sign(x)", tex=r"\operatorname{sign} x", node="SgnBackward0")
+@vjp("x", lambda g, out, x: zeros_like(g), tex=r"0")  # it saves what complex numbers need
+def sgn(x: Value) -> Value:
+    """Return -1, 0 or 1, as ``sign`` does for real numbers."""
+    return np.subtract(x > 0, x < 0, dtype=x.dtype) if x.dtype != bool else x
 
 
 @op("maximum(x, y)", tex=r"\max(x, y)")

@@ -13,7 +13,7 @@ import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.elementwise import abs, isnan, masked, sign
+from autodiff_kit.ops.elementwise import abs, isnan, masked, sgn
 from autodiff_kit.ops.reduction import keep, mean_dim, share
 from autodiff_kit.ops.table import op
 
@@ -89,12 +89,12 @@ def _(g: Value, out: Value, x: Value, ord: float, dim: Ints, keepdim: bool) -> V
     if out.shape:  # else the one number broadcasts
         g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
     if ord == 1:
-        return g * sign(x)
+        return g * sgn(x)
     if ord == 2:
         return g * masked(x / out, out != 0)
     if ord in (math.inf, -math.inf):
-        return sign(x) * share(g, (abs(x) == out) | isnan(x), dim=dim)
+        return sgn(x) * share(g, (abs(x) == out) | isnan(x), dim=dim)
     if ord < 1:
-        return sign(x) * masked(abs(x) ** (ord - 1), x != 0) * g * out ** (1 - ord)
-    towards = sign(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)
+        return sgn(x) * masked(abs(x) ** (ord - 1), x != 0) * g * out ** (1 - ord)
+    towards = sgn(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)
     return towards * masked(g / out ** (ord - 1), out != 0)

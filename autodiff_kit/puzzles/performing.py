@@ -16,10 +16,10 @@ import traitlets
 from IPython.core.getipython import get_ipython
 
 from autodiff_kit.free_form import Json, Namespace
+from autodiff_kit.grading.checks import Performed
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.performing import (
     DRAWS,
-    Performed,
     code_with,
     define,
     recording_of,

@@ -21,3 +21,8 @@ PARTLY = function_text(
     ", y):\n        ctx.set_materialize_grads(False)\n        return x * 2, y * 3",
     "g, h): return g, h",
 )
+TIMES = function_text(
+    "Times",
+    ", y):\n        ctx.save_for_backward(x, y)\n        return x * y",
+    "g):\n        x, y = ctx.saved_tensors\n        return g * y, g * x",
+)

@@ -3,6 +3,22 @@
 from tests.fuzz.once_wrong.functions import function_text
 
 PROGRAMS = {
+    "the slope of abs and of norms has saved what it was computed of": [
+        *("a = torch.tensor([1.0, -2.0], requires_grad=True)", "b = a * 2", "c = b.abs()"),
+        *(
+            "d, = torch.autograd.grad(c.sum(), a, create_graph=True)",
+            "b *= c",
+            "d.sum().backward()",
+        ),
+        *("b = a * 2", "c = b.norm(1) + b.norm(1.5)", "b += 1"),
+        *("b = a * 2", "c = torch.linalg.vector_norm(b, 1)"),
+        *("d, = torch.autograd.grad(c, a, create_graph=True)", "b += 1", "d.sum().backward()"),
+    ],
+    "what was converted for an op is changed through .data": [
+        *("a = torch.eye(2, requires_grad=True)", "b = torch.tensor(False)", "c = a.minimum(b)"),
+        *("d = a * b", "e = a * torch.tensor([1, 2])", "f = e + torch.where(a > 0, d, c)"),
+        *("b.data[...] = True", "f.sum().backward()"),
+    ],
     "the slope of leaky_relu is freed with the pass that has used it": [
         "a = torch.tensor([2.4], requires_grad=True)",
         "d = F.leaky_relu(a, 0.5)",

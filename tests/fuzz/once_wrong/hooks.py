@@ -1,6 +1,6 @@
 """Programs in which hooks, or Functions of the learner's own, were once wrong."""
 
-from tests.fuzz.once_wrong.functions import DIRTY, PARTLY, UNMARKED, function_text
+from tests.fuzz.once_wrong.functions import DIRTY, PARTLY, TIMES, UNMARKED, function_text
 
 PROGRAMS = {
     "data of another type behind a graph": [
@@ -217,5 +217,26 @@ PROGRAMS = {
         "    c, d = b * a, b.double() * a",
         *("a.detach_()", "e, = torch.autograd.grad(c.sum(), b, create_graph=True)"),
         "f, = torch.autograd.grad(d.sum(), b, create_graph=True)",
+    ],
+    "a gradient of bools is refused before hooks see it": [
+        *("a = torch.tensor(-0.5, requires_grad=True)", "b = torch.ones(2) < 1", "b.fill_(a)"),
+        "b.register_hook(lambda g: log.append(g.tolist()))",
+        "b.backward(torch.ones_like(b))",
+    ],
+    "a leaf that a Function has saved is detached in place": [
+        *("a = torch.tensor([1.0, 2.0], requires_grad=True)", "b = a.detach().requires_grad_()"),
+        *(TIMES, "c = Times.apply(a, b)", "d = b.detach_()"),
+        "e, = torch.autograd.grad(c.sum(), a, create_graph=True)",
+    ],
+    "hooks of a Function's node see what leads nowhere, too": [
+        *("a = torch.ones(2, requires_grad=True)", TIMES),
+        "with torch.no_grad():\n    b = a[:]",
+        *(
+            "c = Times.apply(b, a)",
+            "d = Times.apply(a, b)",
+            "d.sum().backward()",
+            "c.grad_fn.register_hook(hook('c'))",
+            "c.sum().backward()",
+        ),
     ],
 }
