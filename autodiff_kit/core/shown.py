@@ -162,7 +162,7 @@ class Shown(NodeHooks):
             slot = names.index(name)
             value = (self.out, self.x, self.y, *self.rest)[slot]
             if isinstance(value, ARRAYS) and isinstance(original, ARRAYS):
-                self._put(slot, original.astype(value.dtype)[()])
+                self._put(slot, np.asarray(original, value.dtype)[()])
 
     def _changed(self: Any) -> list[tuple[int, Any, Any]]:
         """Return what of the saved values was changed since: which, the array, and its changes.
