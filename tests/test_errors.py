@@ -151,7 +151,7 @@ def calls_in(file: Path) -> Iterator[tuple[str, list[str], set[str | None] | Non
                 keys = keys_in(node.args[0], names)
                 called = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 known = all(re.match(rf"({files})\\\.\S+$", key) for key in keys)
-                if keys and (called == "error" or known):
+                if keys and (called == "error" or (known and called != "only_default")):
                     line = f"{file.relative_to(PACKAGE)}:{node.lineno}"
                     keywords = {keyword.arg for keyword in node.keywords}
                     yield line, keys, keywords if called in ("error", "refuse_bool") else None

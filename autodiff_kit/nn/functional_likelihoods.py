@@ -167,8 +167,8 @@ def multi_margin_loss(
     rows = input if input.ndim == 2 else input.reshape(1, -1)
     targets = target.reshape(-1)
     if len(targets) != len(rows):
-        shapes = {"input": list(input.shape), "target": list(target.shape)}
-        raise error("functional.margin_target", count=len(rows), **shapes)
+        own, other = list(input.shape), list(target.shape)
+        raise error("functional.margin_target", count=len(rows), input=own, target=other)
     if target.dtype.numpy != np.int64:
         raise error("functional.margin_type", kind=tensor_type(target.dtype.numpy))
     for number in targets._array[(targets._array < 0) | (targets._array >= rows.shape[1])].flat:

@@ -147,8 +147,8 @@ def _max_unpool(
         chosen = tuple(output_size)[-rank:]
         for i, (n, usual, s) in enumerate(zip(chosen, size, step, strict=True)):
             if not usual - s < n < usual + s:
-                limits = {"low": usual - s, "high": usual + s}
-                raise error("functional.unpool_size", size=chosen, dim=i, **limits)
+                low, high = usual - s, usual + s
+                raise error("functional.unpool_size", size=chosen, dim=i, low=low, high=high)
         size = chosen
     if indices.shape != input.shape:
         raise error("functional.unpool_indices", shape=list(input.shape), own=list(indices.shape))
@@ -378,8 +378,8 @@ def interpolate(
     if input.ndim not in (3, 4, 5) or mode not in {*_WITHOUT_CORNERS, *_BY_CORNERS}:
         raise error("functional.interpolate_mode", rank=input.ndim, mode=mode)
     if _BY_CORNERS.get(mode, input.ndim) != input.ndim:
-        ranks = {"rank": input.ndim, "expected": _BY_CORNERS[mode]}
-        raise error("functional.interpolate_rank", mode=mode, **ranks)
+        rank, expected = input.ndim, _BY_CORNERS[mode]
+        raise error("functional.interpolate_rank", mode=mode, rank=rank, expected=expected)
     if mode not in ("nearest", "bilinear", "area"):
         only_default("nn.functional.interpolate", mode=mode)
     if input.ndim != 4:

@@ -287,8 +287,8 @@ class _Decided(ast.NodeTransformer):
 
 _CALLS = {
     *("abs", "cos", "cosh", "erf", "exp", "expand", "expm1", "log", "log10", "log1p", "log2"),
-    *("outer", "reshape", "rsqrt", "sigmoid", "sign", "sin", "sinh", "sqrt", "sum", "t", "tan"),
-    *("tanh", "transpose"),
+    *("outer", "reshape", "rsqrt", "sgn", "sigmoid", "sign", "sin", "sinh", "sqrt", "sum", "t"),
+    *("tan", "tanh", "transpose"),
 }
 
 

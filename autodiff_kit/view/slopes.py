@@ -57,6 +57,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "log": np.log,
     "rsqrt": lambda x: 1 / np.sqrt(x),
     "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sgn": np.sign,
     "sign": np.sign,
     "sin": np.sin,
     "sinh": np.sinh,
