@@ -28,3 +28,4 @@ class Setting:
 
     def __exit__(self, *error: object) -> None:
         setattr(self._owner, self._name, self._before)
+        del self._before, self._value  # an observer knows frames, and they know tensors
