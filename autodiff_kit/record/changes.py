@@ -178,7 +178,11 @@ class Changes(Notes):
             self._wanting |= {n: tensor for tensor, n in self._tensors.values() if n in young}
         event: Mark = {"kind": "finish"}
         leaves = [(n, tensor()) for n, tensor in self._wanting.items()]
-        without = [n for n, leaf in leaves if leaf is not None and self._grad_of(leaf) is None]
+        without = [
+            n
+            for n, leaf in leaves
+            if leaf is not None and self._requires.get(n, True) and self._grad_of(leaf) is None
+        ]
         if without:
             event["without"] = without
         self._events.append(event)

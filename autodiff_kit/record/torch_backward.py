@@ -317,6 +317,10 @@ class TorchBackward(TorchNotes):
                 self._tell_grad(number, None, "", self._sources.nowhere)
             return
         before, g = self._grads.pop(number, (None, None))
+        if not leaf.requires_grad and (
+            leaf.grad is None or self._before.get(number) == (id(leaf.grad), leaf.grad._version)
+        ):
+            return  # PyTorch leaves the .grad as it was, and calls the hooks
         grad = g if leaf.grad is None else self._value(leaf.grad)  # None: a hook has cleared it
         if grad is not None:
             self._tell_accumulation(number, g or grad, before, grad, leaf.grad)

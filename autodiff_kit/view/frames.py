@@ -288,7 +288,8 @@ class _Teller(ForwardSteps, BackwardSteps):
             self.at += 1
         self.at -= 1
         if visits:
-            caption = f"Backward runs through {box.heading}: {visits:,} ops, newest first."
+            ops = "1 op" if visits == 1 else f"{visits:,} ops, newest first"
+            caption = f"Backward runs through {box.heading}: {ops}."
         else:
             caption = f"{box.opening}: their gradients are accumulated."
         parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in reached]

@@ -23,6 +23,7 @@ from autodiff_kit.record.events import (
 )
 from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.contents import Contents, requirements
+from autodiff_kit.view.flow import Flow
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
 from autodiff_kit.view.namesakes import Namesakes
@@ -57,6 +58,7 @@ _GRAD = re.compile(r"\.grad\d*$")
 _LEFT_OUT = (None, "inf", "-inf")  # as clamp has it for the bound that it was not given
 _DEPTH = 20  # an expression short enough to be shown is not nested deeper
 _NESTED = 12  # operands without names in each other that a name tells; those inside are "…"
+_Memo = dict[int | tuple[int, int], str]
 
 
 class Names:
@@ -92,13 +94,14 @@ class Names:
             if node["name"]:
                 self._firsts.setdefault(variable_of(node), node["id"])
         # By node; or by node and how deep it is nested, where something inside was left out.
-        self._names: dict[int | tuple[int, int], str] = {}
-        self._texts: dict[int | tuple[int, int], str] = {}
+        self._names: _Memo = {}
+        self._texts: _Memo = {}
         self._nested = 0  # operands around the one that is being named
         self._left_out = 0  # operands so far that were nested too deeply
         self.written = Written(recording)
         self.modules = Modules(recording)
         self.results = Results(recording)
+        self.flow = Flow(recording)
         self.additions: dict[int, str] = {}  # to the names of nodes of one drawing
         self._namesakes = Namesakes(recording)
         self.calls = self._namesakes.calls  # "call 2 of f", by scope
@@ -112,12 +115,7 @@ class Names:
         """Return the node's expression on one line, ``h1 * w``."""
         return self._once(self._texts, node, self._expression)
 
-    def _once(
-        self,
-        known: dict[int | tuple[int, int], str],
-        node: int,
-        compute: Callable[[int], str],
-    ) -> str:
+    def _once(self, known: _Memo, node: int, compute: Callable[[int], str]) -> str:
         """Return what is known of a node, or compute it."""
         result = known.get(node, known.get((node, self._nested)))
         if result is None:

@@ -17,6 +17,7 @@ from typing import Any
 from autodiff_kit.record.events import NodeRecord, RecordingData
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import AIM, WHOLE, folded, open_at_first
+from autodiff_kit.view.flow import Flow
 from autodiff_kit.view.fold import Key, Part, Parts
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
@@ -218,7 +219,7 @@ def outline(
         result = _with_leaves_folded(recording, result)
     result.parts, result.opened = parts, keys
     result.detail = Detail.PICTURES if len(nodes) <= WHOLE else Detail.PLAIN
-    _connect(nodes, result, Written(recording))
+    _connect(nodes, result, Written(recording), Flow(recording))
     return result
 
 
@@ -372,7 +373,7 @@ def _with_leaves_folded(recording: RecordingData, whole: Outline) -> Outline:
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
 
-def _connect(nodes: Sequence[NodeRecord], whole: Outline, written: Written) -> None:
+def _connect(nodes: Sequence[NodeRecord], whole: Outline, written: Written, flow: Flow) -> None:
     """Draw an arrow per argument, in the order of the source; from or to a fold, one per box."""
     between: dict[tuple[str, str], Edge] = {}
     lines: set[str] = set()
@@ -392,7 +393,7 @@ def _connect(nodes: Sequence[NodeRecord], whole: Outline, written: Written) -> N
                 source = inputs[place]
                 pair = (start.id, box.id)
                 folded = start.kind == "fold" or box.kind == "fold"
-                ghost = not (nodes[n]["recorded"] and nodes[source["node"]]["recorded"])
+                ghost = not flow.is_open(n, source["node"])
                 ghost = ghost or nodes[n]["kind"] == "leaf"  # made so by requires_grad_()
                 together = folded or (len(box.nodes) > 1 and len(start.nodes) == 1)
                 edge = between.get(pair) if together else None

@@ -14,6 +14,7 @@ from typing import Any
 from autodiff_kit.record.events import (
     ErrorRecord,
     Event,
+    Input,
     Modified,
     NodeRecord,
     OpRecord,
@@ -30,6 +31,7 @@ from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.parameters import norm, parameters_of
 from autodiff_kit.view.payload import Fields, Frame
+from autodiff_kit.view.subscripts import variable_of
 from autodiff_kit.view.words import capital, sentence
 
 __all__ = ["FORWARD", "UPDATE", "Event", "Frame", "Steps", "Subject", "Value"]
@@ -105,6 +107,8 @@ class Steps:
         self.gradients: dict[int, int] = {}  # leaf -> the node of its .grad, if the code reads it
         self.accumulated: list[int] = []
         self.cleared: list[int] = []  # those whose .grad the latest step has cleared
+        self.names_now: dict[int, str] = {}  # of what was called else: after ``a, b = b, a``
+        self.frozen: set[int] = set()  # leaves that require no gradient any more
         self.required: list[int] = []  # those whose requires_grad the latest step has set
         self.opening = ""  # how that step begins: "Iteration 2. "
 
@@ -268,6 +272,24 @@ class Steps:
         """Return the box in which a node's value is drawn; None if a fold hides it."""
         box = self.outline.box_of[node]
         return None if box.kind == "fold" else box.id
+
+    def call_of(self, number: int) -> int:
+        """Return the scope of the call that a scope is in, not that of a round in it."""
+        scope = self.scopes.get(number)
+        while scope is not None and scope["kind"] != "call" and scope["parent"] is not None:
+            scope = self.scopes.get(scope["parent"])
+        return number if scope is None else scope["id"]
+
+    def note_name(self, record: NodeRecord, source: Input, variable: str) -> None:
+        """Note what the code calls an operand now, if it is the name that another one had."""
+        node = source.get("node")
+        if node is None or self.call_of(record["scope"]) != self.call_of(self.nodes[node]["scope"]):
+            return
+        is_own = variable in ("", self.names.name(node), variable_of(self.nodes[node]))
+        if is_own or not self.names.is_another(variable, record["id"]):
+            self.names_now.pop(node, None)
+        else:
+            self.names_now[node] = variable
 
     def hide(self, event: Event) -> None:
         """Note what happens inside a fold, which is told as one step."""

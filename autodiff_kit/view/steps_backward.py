@@ -46,6 +46,7 @@ from autodiff_kit.view.words import (
 __all__ = ["BackwardSteps"]
 
 NONE = "None"
+_PACKED = "what a hook made of it"
 _OTHERS = "It reads other numbers than were there in the forward pass."
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "later")
 
@@ -143,6 +144,9 @@ class BackwardSteps(GradSteps):
             caption = f"A hook changes the gradient of {name}: {was} becomes {is_now}"
         elif following and following["kind"] == "accumulate" and following["node"] == node:
             return  # told there
+        elif node in self.frozen:
+            caption = f"The gradient of {name} is complete, {spoken(show(g))}, but {name} "
+            caption += f"requires none any more: {self._grad_of(node)} is not changed"
         elif node in self.roots and self.frames[-1]["kind"] == "backward":
             self.frames[-1]["set"][self.outline.box_of[node].id]["visited"] = True
             return  # just told
@@ -336,7 +340,7 @@ class BackwardSteps(GradSteps):
         if not record["saved"]:
             return
         things = {
-            s["name"]: self._kept(node, s["name"])
+            s["name"]: _PACKED if s.get("by") == "hook" else self._kept(node, s["name"])
             for s in record["saved"]
             if s.get("by") != "checkpoint"  # which keeps nothing there
         }

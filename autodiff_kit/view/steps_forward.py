@@ -184,13 +184,14 @@ class ForwardSteps(Steps):
         aliases = []
         for source in record["inputs"]:
             variable = source.get("variable", "")
+            self.note_name(record, source, variable)
             is_item = variable[-1:] == "]"
             if "node" not in source or not (is_item or variable.isidentifier()):
                 continue
             if not (self.nodes[source["node"]]["name"] or self.nodes[source["node"]]["text"]):
                 continue  # it is called by its value
             name = self.names.name(source["node"])
-            key = (self._call(record["scope"]), variable, name)
+            key = (self.call_of(record["scope"]), variable, name)
             if variable not in (name, variable_of(self.nodes[source["node"]])):
                 if key not in self.aliases:
                     is_another = self.names.is_another(variable, record["id"])
@@ -221,17 +222,10 @@ class ForwardSteps(Steps):
         place = self.names.place(node) if is_first else ""
         return f"{self.nodes[node]['name']} is {place}." if place else ""
 
-    def _call(self, number: int) -> int:
-        """Return the scope of the call that a scope is in, not that of a round in it."""
-        scope = self.scopes.get(number)
-        while scope is not None and scope["kind"] != "call" and scope["parent"] is not None:
-            scope = self.scopes.get(scope["parent"])
-        return number if scope is None else scope["id"]
-
     def _saves(self, node: int) -> str:
         record = self.nodes[node]
         if not record["saved"]:
-            return f", and saves {no_saved(self.recording, node)}."
+            return f", and saves {no_saved(self.recording, node, self.names)}."
         by = [saved.get("by") for saved in record["saved"]]
         if "checkpoint" in by:
             return (

@@ -97,6 +97,7 @@ class GradSteps(ArrivalSteps):
     def requirement(self, event: Requirement) -> None:
         """Tell that leaves begin to require a gradient, or cease to; all of a statement at once."""
         last, value = self.events[self.at - 1], event["requires_grad"]
+        (self.frozen.discard if value else self.frozen.add)(event["node"])
         opening = self.round(event.get("scope", 0))
         is_same = last["kind"] == "requires_grad" and last["where"] == event["where"]
         if opening or not is_same or self.frames[-1]["kind"] != "requires_grad":
@@ -146,5 +147,6 @@ class GradSteps(ArrivalSteps):
     def _grad_of(self, node: int) -> str:
         name, addition = self.names.name(node), self.names.additions.get(node, "")
         if name[:1].isidentifier():
-            return f"{name}.grad{addition}"
+            now = self.names_now.get(node)
+            return f"{name}.grad{addition}" + (f" (in the code now: {now}.grad)" if now else "")
         return f"the .grad of {spoken(name)}{addition}"  # a leaf that has no name

@@ -214,7 +214,7 @@ def _saved(recording: RecordingData, node: int, names: Names) -> str:
         lines[what] = size + saved["bytes"], by, rules
         rules.update(dict.fromkeys(operands.get(a, a) for a in readers_of(recording, node, saved)))
     if not lines:
-        return no_saved(recording, node)
+        return no_saved(recording, node, names)
     return "\n".join(
         f"{what}{by or ''}{_size(what, size) if by is None or size else ''}"
         f"{f', because {read_by(rules)}' if rules else ''}"
@@ -275,23 +275,23 @@ def switched_off(recording: RecordingData, node: int, operands: Sequence[int] | 
     return mode if requires_grad and has_rules and mode != "grad" else ""
 
 
-def no_saved(recording: RecordingData, node: int) -> str:
+def no_saved(recording: RecordingData, node: int, names: Names) -> str:
     """Say that a node saves nothing; and why, if its rules are known."""
     record = recording["nodes"][node]
     if record.get("again"):
         return "nothing: backward uses it at once"
     rules = recording["ops"][str(record["op"])]["rules"]
     values = {"out", *(i["arg"] for i in record["inputs"])}
-    reads = [rules[arg]["reads"] for arg in wanted_of(recording, node) if arg in rules]
+    reads = [rules[arg]["reads"] for arg in wanted_of(recording, node, names) if arg in rules]
     if reads and not any(values & set(read) for read in reads):
         return "nothing: the rules read only the gradient"
     return "nothing"
 
 
-def wanted_of(recording: RecordingData, node: int) -> list[str]:
+def wanted_of(recording: RecordingData, node: int, names: Names) -> list[str]:
     """Return the arguments of a node's op to which a gradient goes; ``x`` for ``x[0]``, too."""
-    nodes = recording["nodes"]
-    inputs = [i for i in nodes[node]["inputs"] if "node" in i and nodes[i["node"]]["recorded"]]
+    inputs = recording["nodes"][node]["inputs"]
+    inputs = [i for i in inputs if "node" in i and names.flow.is_open(node, i["node"])]
     return list(dict.fromkeys(i["arg"].split("[")[0] for i in inputs))
 
 
@@ -303,7 +303,7 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
     shapes = {i["arg"]: nodes[i["node"]]["value"]["shape"] for i in record["inputs"] if "node" in i}
     shapes |= {"g": record["value"]["shape"], "out": record["value"]["shape"]}
     for source in names.written.inputs(node):
-        if "node" not in source or not nodes[source["node"]]["recorded"]:
+        if "node" not in source or not names.flow.is_open(node, source["node"]):
             continue
         left, shape = names.gradient(source["node"]), nodes[source["node"]]["value"]["shape"]
         rule = rule_of(recording["ops"], record, source["arg"])

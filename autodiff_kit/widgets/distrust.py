@@ -35,7 +35,16 @@ from autodiff_kit.view.values import number, show
 from autodiff_kit.view.words import listed, spoken
 from autodiff_kit.widgets.running import Refused, name_of
 
-__all__ = ["Examined", "contents", "copy_of", "examined", "names_in", "reachable_functions"]
+__all__ = [
+    "Examined",
+    "contents",
+    "copy_of",
+    "examined",
+    "names_in",
+    "pair_of",
+    "reachable_functions",
+    "subject_of",
+]
 
 LONG = 1.5  # seconds; what takes longer is not run a second time
 DEEP, MANY = 4, 500  # how deep and how far a container is looked into
@@ -105,8 +114,7 @@ def examined(
     >>> examined(f, lambda: f(2.0), lambda value: value).doubt
     'f returns a different result each time with the same arguments: 1, then 2. It changes log.'
     """
-    name = name_of(function)
-    name = "The lambda" if name == "the lambda" else name  # each sentence begins with it
+    name = subject_of(function)  # each sentence begins with it
     before = _State(function, arguments)
     start = perf_counter()
     first = once()
@@ -132,7 +140,7 @@ def examined(
     one, two = outcome(first), outcome(second)
     if contents(one) != contents(two):
         doubt = f"{name} returns a different result each time with the same arguments"
-        doubt += f": {_pair(one, two)}.{_cause(effects, after.drew_since(between), True)}"
+        doubt += f": {pair_of(one, two)}.{_cause(effects, after.drew_since(between), True)}"
     elif recording and _ran(recording(first)) != _ran(recording(second)):
         doubt = f"{name} runs other operations the second time, with the same arguments."
         doubt += _cause(effects, after.drew_since(between), True)
@@ -144,6 +152,12 @@ def examined(
     else:
         return Examined(first)
     return Examined(first, doubt, True, bool(effects))
+
+
+def subject_of(function: Callable[..., Any]) -> str:
+    """Return the name of a function as a sentence begins with it."""
+    name = name_of(function)
+    return "The lambda" if name == "the lambda" else name
 
 
 def copy_of(value: Any) -> Any:
@@ -167,7 +181,8 @@ def _cause(effects: Sequence[str], draws: bool, must: bool = False) -> str:
     return f" Something besides its arguments decides, such as {cannot_be_seen}." * must
 
 
-def _pair(one: Any, two: Any) -> str:
+def pair_of(one: Any, two: Any) -> str:
+    """Return two results that differ, as in "1.0, then 2.0"."""
     if isinstance(one, list | tuple) and isinstance(two, list | tuple) and len(one) == len(two):
         pairs = zip(one, two, strict=True)
         one, two = next((a, b) for a, b in pairs if contents(a) != contents(b))

@@ -37,7 +37,7 @@ from autodiff_kit.widgets.curve_words import (
     rounded,
     slope_text,
 )
-from autodiff_kit.widgets.distrust import Examined, contents, examined
+from autodiff_kit.widgets.distrust import Examined, contents, examined, pair_of, subject_of
 from autodiff_kit.widgets.gradients import (
     LEFT,
     RIGHT,
@@ -205,11 +205,8 @@ class Slope(LivePlot):
                 (p for p in zip(then, now, strict=True) if contents(p[0]) != contents(p[1])), None
             )
             if pair is not None:
-                first, later = (label(v) if isinstance(v, float) else repr(v) for v in pair)
-                name = name_of(self.function)
-                doubt = (
-                    f"{name} returned {first} at first and {later} later, at the same {self._name}."
-                )
+                doubt = f"{subject_of(self.function)} returned different results at the same "
+                doubt += f"{self._name}: {pair_of(*pair)}."
                 runs = Examined(runs.first, doubt, True, runs.has_effects)
         self._runs = runs
         self._curve = curve

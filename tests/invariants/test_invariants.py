@@ -307,7 +307,7 @@ def shape_of(run: Run, number: int, known: dict[Any, Any], memo: dict[int, Any])
             inner = [
                 shape_of(run, i["node"], known, memo)
                 for i in group[0]["inputs"]
-                if "node" in i and run.nodes[i["node"]]["recorded"]
+                if "node" in i and run.names.flow.is_open(number, i["node"])
             ]
             key = (node["grad_fn"].rsplit("::", 1)[-1], tuple(sorted(map(id, inner))))
         memo[number] = known.setdefault(key, key)
@@ -359,7 +359,7 @@ def the_last_grad_told_is_the_grad(program: Run) -> None:
         if e["kind"] in ("accumulate", "grad")
     }
     for number, grad in last.items():
-        tensor = held_as(program, program.nodes[number]["name"] or "")
+        tensor = held_as(program, called_at_last(program, number))
         if tensor is None:
             continue
         box = program.picture.outline.box_of[number]
@@ -378,8 +378,18 @@ def a_grad_that_is_told_to_be_none_is_none(program: Run) -> None:
     last = program.picture.state(-1)["nodes"]
     for box in program.picture.outline.boxes:
         if last[box.id].get("grad") == "None":
-            tensor = held_as(program, program.nodes[box.nodes[0]]["name"] or "")
+            tensor = held_as(program, called_at_last(program, box.nodes[0]))
             assert tensor is None or (tensor.is_leaf and tensor.grad is None)
+
+
+def called_at_last(program: Run, number: int) -> str:
+    """Return what the code calls a tensor in the end: ``b``, after ``a, b = b, a``."""
+    scope, name = program.nodes[number]["scope"], program.nodes[number]["name"] or ""
+    for node in program.nodes:
+        for source in node["inputs"]:
+            if source.get("node") == number and node["scope"] == scope:
+                name = source.get("variable", "") or program.nodes[number]["name"] or ""
+    return name
 
 
 def held_as(program: Run, name: str) -> Any:
@@ -407,6 +417,8 @@ def the_last_value_told_is_the_value(program: Run) -> None:
         tensor, node = held_as(program, name), program.named(name)
         if tensor is None or node is None or node["kind"] != "leaf" or "grad" in name:
             continue
+        if called_at_last(program, node["id"]) not in (name, node["name"]):
+            continue  # swapped
         if "stats" not in values[node["id"]] and not re.search(rf"{name}\d+$", node["name"]):
             numbers = flat(values[node["id"]])
             assert tensor.detach().numpy().ravel().tolist() == pytest.approx(numbers, rel=1e-4)
@@ -735,7 +747,8 @@ def what_a_rule_is_told_to_read_was_saved(program: Run) -> None:
             continue
         saved = {entry["name"] for entry in node["saved"]}
         tensors = {i["arg"] for i in node["inputs"] if "node" in i} | {"out"}
-        inputs = [i for i in node["inputs"] if "node" in i and program.nodes[i["node"]]["recorded"]]
+        flow = program.names.flow
+        inputs = [i for i in node["inputs"] if "node" in i and flow.is_open(node["id"], i["node"])]
         for source in inputs:
             rule = rule_of(program.recording.ops, node, source["arg"])
             tree = rule and parsed(decided(rule["text"], decisions(node)))

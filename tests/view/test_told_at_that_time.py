@@ -295,3 +295,67 @@ def test_what_a_learners_function_saves_is_not_said_to_be_read(library: str) -> 
 y = Double.apply(x)
 """
     assert "reads it" not in captions(X + source, library)[1]
+
+
+# -- requires_grad -------------------------------------------------------------------------------
+
+
+FROZEN = """
+w = torch.tensor(2.0, requires_grad=True)
+y = w * 3
+w.requires_grad_(False)
+out = y * w
+out.backward()
+"""
+
+
+@BOTH
+def test_a_leaf_that_is_frozen_before_backward_gains_nothing(library: str) -> None:
+    program = recorded(FROZEN, library)
+    steps = [frame["caption"] for frame in program.picture.frames]
+
+    assert program.space["w"].grad is None
+    assert not [
+        step for step in steps if step.startswith("w.grad") or "no gradient reaches" in step
+    ]
+    assert steps[-2].endswith("but w requires none any more: w.grad is not changed.")
+    assert steps[-1] == "Backward is done."
+
+
+@BOTH
+def test_no_gradient_is_drawn_to_flow_where_an_operation_read_a_frozen_leaf(library: str) -> None:
+    outline = recorded(FROZEN, library).picture.outline
+
+    to_w = {edge.target: edge.ghost for edge in outline.edges if edge.source == "0"}
+    boxes = {box.id: box.nodes[0] for box in outline.boxes}
+    nodes = recorded(FROZEN, library).nodes
+    assert {nodes[boxes[box]]["text"]: ghost for box, ghost in to_w.items()} == {
+        "w * 3": False,
+        "y * w": True,
+    }
+
+
+# -- names that move -----------------------------------------------------------------------------
+
+
+@BOTH
+def test_after_a_swap_each_grad_is_told_with_the_name_by_which_the_code_has_it(
+    library: str,
+) -> None:
+    a, b = "a = torch.tensor(2.0, requires_grad=True)", "b = torch.tensor(5.0, requires_grad=True)"
+    program = recorded(f"{a}\n{b}\na, b = b, a\nout = a * a + b\nout.backward()", library)
+    last = program.picture.frames[-1]["caption"]
+
+    grads = dict(re.findall(r"\(in the code now: (\w)\.grad\) is ([\d.]+\d)", last))
+    assert grads == {name: str(program.space[name].grad.item()) for name in ("a", "b")}
+
+
+@BOTH
+def test_a_name_that_is_swapped_back_is_told_alone(library: str) -> None:
+    steps = captions(
+        X + "z = torch.ones(3, requires_grad=True)\nx, z = z, x\ny = x * 2\nx, z = z, x\n"
+        "(y * x * z).sum().backward()",
+        library,
+    )
+
+    assert "in the code now" not in "".join(steps)

@@ -282,7 +282,23 @@ def test_a_state_that_shows_later_is_noticed_as_well() -> None:
 
     lab = Slope(Late(), x=1.0)
 
-    assert "Late returned 1 at first and 2 later, at the same x." in lab.canvas.caption
+    assert "Late returned different results at the same x: 1.0, then 2.0." in lab.canvas.caption
+
+
+def test_results_that_differ_in_their_last_digits_are_not_told_as_if_they_were_equal() -> None:
+    calls = itertools.count()
+
+    class Clock:
+        __slots__ = ()
+
+        def __call__(self, x: Any) -> Any:
+            return x * (27870.0 if next(calls) < 20 else 27870.01)
+
+    lab = Slope(Clock(), x=1.0)
+
+    assert "Clock returned different results at the same x: 27870.0, then 27870.01." in (
+        lab.canvas.caption
+    )
 
 
 def test_costs_names_what_differs_between_two_calls() -> None:
