@@ -159,7 +159,8 @@ def multi_margin_loss(
     weight : Tensor, shape (classes,), optional
         What each target counts.
 
-    ValueError for another power; RuntimeError or IndexError for targets that do not fit.
+    ValueError for another power; RuntimeError or IndexError for targets that do not fit, or for
+    weights that require grad.
     """
     check_reduction(reduction)
     if p not in (1, 2):
@@ -176,7 +177,8 @@ def multi_margin_loss(
     own = rows.gather(1, targets.unsqueeze(1))
     lacks = (margin - own + rows).relu() ** p  # relu: no gradient where just nothing is missing
     if weight is not None:
-        lacks = lacks * weight[targets].unsqueeze(1)
+        weights = constant("multi_margin_loss", "weight", weight, 5)
+        lacks = lacks * weights[targets].unsqueeze(1)
     others = rows.detach() * 0 + 1
     others[range(len(rows)), targets] = 0
     losses = (lacks * others).sum(1) / rows.shape[1]

@@ -299,10 +299,9 @@ PER_OP_SAVED = 12
 _SIZES = "PyTorch saves it for its sizes, the kit only these"
 _UNREAD = "PyTorch saves it, though no rule reads it"
 _NOT_RECORDED = "PyTorch records it, only to refuse the derivative in backward"
-_COMPOSED = "PyTorch's is one op, and refuses the weight's gradient; the kit's is made of others"
 _MULTI_MARGIN = "nn.functional.multi_margin_loss"
 SAVED_DIFFERENTLY = {
-    **dict.fromkeys(((_MULTI_MARGIN, n) for n in (None, "output", 0, 1, 2)), _COMPOSED),
+    (_MULTI_MARGIN, 2): "the kit picks the weights of the targets at once, and saves those",
     ("addcdiv", 2): _UNREAD,
     ("copysign", "output"): _UNREAD,
     ("cummax", 0): _SIZES,
@@ -396,7 +395,7 @@ READ_DIFFERENTLY = {
     "linalg.multi_dot": "PyTorch multiplies in the order of least work",
     "linalg.solve_triangular": "of a unitriangular matrix the kit saves what it solves with",
     "nn.functional.embedding_bag": "the kit works out the bags at once, and saves those",
-    _MULTI_MARGIN: _COMPOSED,
+    _MULTI_MARGIN: "PyTorch compares the scores again in backward, the kit saves what came of it",
 }
 
 
