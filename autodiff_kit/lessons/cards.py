@@ -21,7 +21,7 @@ from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.performances import to_try_again
 from autodiff_kit.lessons.questions import Question, inline, to_html
 from autodiff_kit.view.perform.script import CONCEPTS
-from autodiff_kit.view.stand_in import stand_in
+from autodiff_kit.view.stand_in import outputs, stand_in, with_stills
 from autodiff_kit.view.viewer import joined, static
 
 __all__ = ["Card", "ProgressCard", "QuestionCard"]
@@ -54,19 +54,13 @@ class Card(anywidget.AnyWidget):
         # Where a notebook is not trusted, its style sheets and `hidden` are dropped, and the words
         # stored with the widget are shown: a class of Jupyter's own keeps these from view there.
         words = stand_in(f'<div hidden class="lm-Widget lm-mod-hidden">{self.still()}</div>')
-        display({"text/html": words}, raw=True)  # type: ignore[no-untyped-call]
-        bundle = self._repr_mimebundle_()
-        if bundle is not None:
-            data, metadata = bundle
+        for data, metadata in outputs(words, self._repr_mimebundle_()):
             display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
         """Add the still: it is what nbval compares, and what a page without Python shows."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**data, "text/html": self.still(), "text/plain": repr(self)}, metadata
+        stills = {"text/html": self.still(), "text/plain": repr(self)}
+        return with_stills(super()._repr_mimebundle_(**kwargs), stills)
 
 
 class QuestionCard(Card):

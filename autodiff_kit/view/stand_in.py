@@ -7,8 +7,11 @@ After reading you can say why a notebook opened again shows its pictures and que
 from __future__ import annotations
 
 from hashlib import sha256
+from typing import Any
 
-__all__ = ["stand_in"]
+__all__ = ["outputs", "stand_in", "with_stills"]
+
+Output = tuple[dict[str, Any], dict[str, Any]]  # what a notebook shows, by MIME type; metadata
 
 
 def stand_in(content: str, note: str = "") -> str:
@@ -44,3 +47,28 @@ style.{mark} + * {{ display: none; }}
   }}
 }}
 </style>{content}"""
+
+
+def with_stills(bundle: Any, stills: dict[str, Any]) -> Output | None:
+    """Add to what a widget sends as an output the still forms of it, by their types.
+
+    nbval compares these, and pages without Python show them. None stays None: no view, no output.
+    """
+    if bundle is None:
+        return None
+    data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
+    return {**data, **stills}, metadata
+
+
+def outputs(words: str, bundle: Output | None) -> list[Output]:
+    """Return all that a cell shows of a widget: what stands for it, then the widget itself.
+
+    Parameters
+    ----------
+    words : str
+        HTML of ``stand_in``, or nothing.
+    bundle : (data, metadata), optional
+        What ``with_stills`` returned.
+    """
+    standing: list[Output] = [({"text/html": words}, {})] if words else []
+    return standing if bundle is None else [*standing, bundle]

@@ -20,13 +20,13 @@ def static(name: str) -> str:
 _MODULES = (  # each after those that it imports
     *("steps", "code", "panning", "keys", "dom", "error_pane", "help_box", "source_pane"),
     *("matrix", "inspector_pane", "overview", "enclosures", "graph_pane", "transport"),
-    *("find", "find_box", "crumbs", "divider", "kit"),
+    *("find", "find_box", "crumbs", "divider", "alone", "kit"),
 )
 
 
 _PERFORMING = (  # of the lab in which the learner performs
     *("steps", "code", "panning", "keys", "dom", "source_pane", "overview", "graph_pane"),
-    *("divider", "expressions", "judge", "walk", "marks", "question", "performing"),
+    *("divider", "expressions", "judge", "walk", "marks", "question", "alone", "performing"),
 )
 
 

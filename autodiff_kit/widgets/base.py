@@ -18,7 +18,7 @@ from IPython.display import display
 
 from autodiff_kit.free_form import Bundle
 from autodiff_kit.view.payload import Payload, deflate
-from autodiff_kit.view.stand_in import stand_in
+from autodiff_kit.view.stand_in import outputs, stand_in, with_stills
 from autodiff_kit.view.viewer import script, static
 
 __all__ = ["KitWidget", "Message", "picture_stand_in", "words_of"]
@@ -78,19 +78,13 @@ class KitWidget(anywidget.AnyWidget):
 
     def _ipython_display_(self) -> None:
         """Show the widget, and have the still picture ready where it cannot come back."""
-        display({"text/html": picture_stand_in(self.still())}, raw=True)  # type: ignore[no-untyped-call]
-        bundle = self._repr_mimebundle_()
-        if bundle is not None:
-            data, metadata = bundle
+        for data, metadata in outputs(picture_stand_in(self.still()), self._repr_mimebundle_()):
             display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
         """Add the still picture: nbval compares it, and pages without Python show it."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        return {**data, "image/svg+xml": self.still(), "text/plain": repr(self)}, metadata
+        stills = {"image/svg+xml": self.still(), "text/plain": repr(self)}
+        return with_stills(super()._repr_mimebundle_(**kwargs), stills)
 
 
 def picture_stand_in(still: str, note: str = "To step through it, run the notebook again.") -> str:

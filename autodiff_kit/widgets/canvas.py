@@ -15,6 +15,7 @@ import anywidget
 import traitlets
 
 from autodiff_kit.free_form import Bundle
+from autodiff_kit.view.stand_in import with_stills
 from autodiff_kit.view.viewer import joined, static
 from autodiff_kit.widgets.base import Message
 
@@ -70,15 +71,17 @@ class Canvas(anywidget.AnyWidget):
             )
         return point
 
+    def still(self) -> str:
+        """Return the picture, as SVG text, that stands for it where no widget can run."""
+        return str(self.svg)
+
     def __repr__(self) -> str:
         """Return the words below the picture: the same for the same picture."""
         return f"{type(self).__name__}({' '.join(self.caption.split())})"
 
     def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
         """Add the picture itself: nbval compares it, and pages without Python show it."""
+        still = self.still()
+        pictures = {"image/svg+xml": still} if still else {}
         bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        data, metadata = bundle if isinstance(bundle, tuple) else (bundle, {})
-        still = {"image/svg+xml": self.svg} if self.svg else {}
-        return {**data, **still, "text/plain": repr(self)}, metadata
+        return with_stills(bundle, {**pictures, "text/plain": repr(self)})

@@ -22,8 +22,8 @@ import traitlets
 from IPython.display import display
 
 from autodiff_kit.files import written_whole
-from autodiff_kit.free_form import Bundle
 from autodiff_kit.view.page import whole_page
+from autodiff_kit.view.stand_in import outputs
 from autodiff_kit.view.viewer import lab_script, static
 from autodiff_kit.widgets.base import REPR_WIDTH, Message, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas
@@ -286,10 +286,6 @@ class Lab(Canvas):
         (self.add_class if stale else self.remove_class)("adk-stale")
         self.alert = message
 
-    def still(self) -> str:
-        """Return the picture, as SVG text, that stands for the lab where no widget can run."""
-        return str(self.svg)
-
     def shown(self) -> str:
         """Return the picture as it is seen now, as SVG text."""
         return self.still()
@@ -334,20 +330,9 @@ class Lab(Canvas):
     def _ipython_display_(self) -> None:
         """Show the lab, and have the still picture ready where it cannot come back."""
         still = self.still()
-        if still:
-            display({"text/html": picture_stand_in(still, self.revival)}, raw=True)  # type: ignore[no-untyped-call]
-        bundle = self._repr_mimebundle_()
-        if bundle is not None:
-            display(bundle[0], metadata=bundle[1], raw=True)  # type: ignore[no-untyped-call]
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> tuple[Bundle, Bundle] | None:
-        """Add the still picture: nbval compares it, and pages without Python show it."""
-        bundle = super()._repr_mimebundle_(**kwargs)
-        if bundle is None:
-            return None
-        still = self.still()
-        data = {kind: it for kind, it in bundle[0].items() if kind != "image/svg+xml"}
-        return {**data, **({"image/svg+xml": still} if still else {})}, bundle[1]
+        words = picture_stand_in(still, self.revival) if still else ""
+        for data, metadata in outputs(words, self._repr_mimebundle_()):
+            display(data, metadata=metadata, raw=True)  # type: ignore[no-untyped-call]
 
 
 class SecondPicture:

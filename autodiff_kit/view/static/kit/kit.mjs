@@ -4,6 +4,7 @@
 // nothing and puts nothing on `window`; view/page.py joins its modules into one. Its looks are in
 // kit.css. Read first: steps.mjs, which says what a step is.
 
+import { modelOf } from "./alone.mjs";
 import { nodeAtSource } from "./code.mjs";
 import { crumbsBar } from "./crumbs.mjs";
 import { button, make, showNew, steadyText } from "./dom.mjs";
@@ -299,17 +300,8 @@ function render({ model, el }) {
  */
 export function mount(el, bytes, parts, { step = 0, alone = hasKeys(), greets = true } = {}) {
   const state = { payload: bytes, step, selected: "", alone, greets };
-  const listeners = {};
   const model = {
-    get: (name) => state[name],
-    set(name, value) {
-      if (state[name] === value) return;
-      state[name] = value;
-      listeners[`change:${name}`]?.forEach((listener) => listener());
-    },
-    on: (name, listener) => (listeners[name] ??= new Set()).add(listener),
-    off: (name, listener) => listeners[name]?.delete(listener),
-    save_changes() {},
+    ...modelOf(state),
     async fold({ open, close }, { moments }) {
       const closed = `-${close}` in parts ? `-${close}` : (parts[close]?.outer ?? "");
       const next = parts[open ?? closed]?.bytes ?? bytes; // what was open at first opens to that

@@ -3,6 +3,7 @@
 // What was answered lies in the model as a list, so that a view that is taken away and made again stands where it
 // stood, and a page needs no kernel. Read first: walk.mjs.
 
+import { modelOf } from "./alone.mjs";
 import { make, showNew } from "./dom.mjs";
 import { divider } from "./divider.mjs";
 import { graphPane } from "./graph_pane.mjs";
@@ -431,19 +432,7 @@ function render({ model, el }) {
 export function mount(el, bytes, level) {
   const alone = hasKeys(); // then they work at once
   const state = { payload: bytes, level, log: [], result: {}, note: "", _is_new: false, alone };
-  const listeners = {};
-  const model = {
-    get: (name) => state[name],
-    set(name, value) {
-      if (state[name] === value) return;
-      state[name] = value;
-      listeners[`change:${name}`]?.forEach((listener) => listener());
-    },
-    on: (name, listener) => (listeners[name] ??= new Set()).add(listener),
-    off: (name, listener) => listeners[name]?.delete(listener),
-    save_changes() {},
-  };
-  return render({ model, el });
+  return render({ model: modelOf(state), el });
 }
 
 export default { render };
