@@ -11,7 +11,8 @@ from typing import Any
 
 __all__ = ["outputs", "stand_in", "with_stills"]
 
-Output = tuple[dict[str, Any], dict[str, Any]]  # what a notebook shows, by MIME type; metadata
+Shown = dict[str, Any]  # by MIME types, which are the reader's
+Output = tuple[Shown, Shown]  # what a notebook shows, and its metadata
 
 
 def stand_in(content: str, note: str = "") -> str:
@@ -49,7 +50,7 @@ style.{mark} + * {{ display: none; }}
 </style>{content}"""
 
 
-def with_stills(bundle: Any, stills: dict[str, Any]) -> Output | None:
+def with_stills(bundle: Any, stills: Shown) -> Output | None:
     """Add to what a widget sends as an output the still forms of it, by their types.
 
     nbval compares these, and pages without Python show them. None stays None: no view, no output.
