@@ -95,6 +95,8 @@ def _to_json(obj: Any, tensors: dict[Tensor, int]) -> Any:
         return each(obj)
     if type(obj) in (tuple, Size):
         return {type(obj).__name__.lower(): each(obj)}
+    if type(obj) is OrderedDict and vars(obj):  # such as the metadata of a state
+        return {"attributes": [_to_json(vars(obj), tensors), _to_json(obj.copy(), tensors)]}
     if type(obj) in (dict, OrderedDict):
         return {type(obj).__name__.lower(): each(map(list, obj.items()))}
     raise _NoDataError(f"{type(obj).__module__}.{type(obj).__qualname__}")
@@ -189,6 +191,10 @@ def _from_json(tree: Any, tensors: list[Tensor]) -> Any:
     ((kind, content),) = tree.items()
     if kind == "tensor":
         return tensors[content]
+    if kind == "attributes":
+        attributes, of = (_from_json(item, tensors) for item in content)
+        vars(of).update(attributes)
+        return of
     kinds: tuple[Any, ...] = (float, tuple, Size, dict, OrderedDict)
     make = {cls.__name__.lower(): cls for cls in kinds}[kind]
     return make(_from_json(content, tensors))

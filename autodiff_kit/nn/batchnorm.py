@@ -12,6 +12,7 @@ from typing import Any
 from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import empty, tensor
 from autodiff_kit.errors import error
+from autodiff_kit.free_form import StateDict
 from autodiff_kit.inplace import tell
 from autodiff_kit.nn import functional as F
 from autodiff_kit.nn.weighted import Scaling, Shape
@@ -32,6 +33,7 @@ class _NormBase(Scaling):
     running_var: Any
     num_batches_tracked: Any
     _ranks: tuple[int, ...]
+    _version = 2  # since there is num_batches_tracked
 
     def __init__(
         self,
@@ -76,6 +78,19 @@ class _NormBase(Scaling):
         """Start with weight 1 and bias 0, and forget the batches that were seen."""
         self.reset_running_stats()
         super().reset_parameters()
+
+    def _load_from_state_dict(
+        self, state_dict: StateDict, prefix: str, local_metadata: StateDict, *lists: Any
+    ) -> None:
+        key = prefix + "num_batches_tracked"
+        if (
+            self.track_running_stats
+            and local_metadata.get("version", 1) < 2
+            and key not in state_dict
+        ):
+            count = self.num_batches_tracked
+            state_dict[key] = tensor(0) if count is None else count
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
 
     def _check_rank(self, input: Tensor) -> None:
         if input.ndim not in self._ranks:
@@ -146,6 +161,26 @@ class _InstanceNorm(_NormBase):
     ) -> None:
         options = num_features, eps, momentum, affine, track_running_stats, device, dtype
         super().__init__(*options, bias=bias)
+
+    def _load_from_state_dict(
+        self, state_dict: StateDict, prefix: str, local_metadata: StateDict, *lists: Any
+    ) -> None:
+        if "version" not in local_metadata and not self.track_running_stats:
+            statistics = [prefix + "running_mean", prefix + "running_var"]
+            unexpected = [key for key in statistics if key in state_dict]
+            if unexpected:
+                names, kind = " and ".join(f'"{key}"' for key in unexpected), type(self).__name__
+                lists[-1].append(
+                    f"Unexpected running stats buffer(s) {names} for {kind} with "
+                    "track_running_stats=False. If state_dict is a checkpoint saved before 0.4.0, "
+                    f"this may be expected because {kind} does not track running stats by default "
+                    "since 0.4.0. Please remove these keys from state_dict. If the running stats "
+                    f"are actually needed, instead set track_running_stats=True in {kind} to "
+                    f"enable them. See the documentation of {kind} for details."
+                )
+            for key in unexpected:
+                del state_dict[key]
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
 
     def forward(self, input: Tensor) -> Tensor:
         """Normalise each channel of each sample."""

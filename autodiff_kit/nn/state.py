@@ -38,24 +38,36 @@ class IncompatibleKeys(NamedTuple):
 class State:
     """The part of ``Module`` that is about its state."""
 
+    _version = 1  # of the state; a class whose state has changed counts on
+
     def state_dict(
-        self: Any, *, prefix: str = "", keep_vars: bool = False
-    ) -> OrderedDict[str, Tensor]:
+        self: Any, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
         """Return path -> tensor for all parameters and persistent buffers; memory is shared.
 
         ``prefix`` is put before all paths; with ``keep_vars``, the tensors are the parameters
-        themselves.
+        themselves. ``destination`` is a dictionary to add to. The attribute ``_metadata`` of a
+        new one tells the version of each module's class.
         """
-        state: OrderedDict[str, Tensor] = OrderedDict()
-        for path, module in self._walk():
-            for name, value in _own(module).items():
-                key = f"{prefix}{path}.{name}" if path else prefix + name
-                state[key] = value if keep_vars or is_lazy(value) else value.detach()
-            if type(module).get_extra_state is not State.get_extra_state:
-                state[f"{prefix}{path}.{_EXTRA}" if path else prefix + _EXTRA] = (
-                    module.get_extra_state()
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()
+        if hasattr(destination, "_metadata"):
+            destination._metadata[prefix[:-1]] = {"version": self._version}
+        self._save_to_state_dict(destination, prefix, keep_vars)
+        for name, child in self._modules.items():
+            if child is not None:
+                child.state_dict(
+                    destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars
                 )
-        return state
+        return destination
+
+    def _save_to_state_dict(self, destination: StateDict, prefix: str, keep_vars: bool) -> None:
+        """Add what is the module's own, without its children's."""
+        for name, value in _own(self).items():
+            destination[prefix + name] = value if keep_vars or is_lazy(value) else value.detach()
+        if type(self).get_extra_state is not State.get_extra_state:
+            destination[prefix + _EXTRA] = self.get_extra_state()
 
     def get_extra_state(self) -> Any:
         """Return what else belongs to the state; a subclass that has such has both methods."""
@@ -76,32 +88,16 @@ class State:
         """
         if not isinstance(state_dict, Mapping):
             raise error("nn.state_type", kind=type(state_dict))
-        keys, wrong = IncompatibleKeys([], []), []
+        keys, wrong = IncompatibleKeys([], []), list[str]()
+        metadata = getattr(state_dict, "_metadata", {})
+        state = dict(state_dict)  # the methods of classes may change it
         for path, module in self._walk():
             prefix = f"{path}." if path else ""
-            own = _own(module)
-            for name, target in own.items():
-                if prefix + name in state_dict:
-                    value = state_dict[prefix + name]
-                    problems = _load(prefix + name, target, value, copies=not assign)
-                    if assign and not problems:
-                        setattr(module, name, _as_state(value, target))
-                    wrong += problems
-                else:
-                    keys.missing_keys.append(prefix + name)
-            extra = set()
-            if type(module).set_extra_state is not State.set_extra_state:
-                extra = {_EXTRA}
-                if prefix + _EXTRA in state_dict:
-                    module.set_extra_state(state_dict[prefix + _EXTRA])
-                else:
-                    keys.missing_keys.append(prefix + _EXTRA)
-            for key in state_dict:
-                first, *further = key.removeprefix(prefix).split(".", 1)
-                if key.startswith(prefix) and first not in (
-                    module._modules if further else {*own, *extra}
-                ):
-                    keys.unexpected_keys.append(key)
+            own = {key: value for key, value in state.items() if key.startswith(prefix)}
+            about = metadata.get(path, {})
+            if assign:
+                about = {**about, "assign_to_params_buffers": True}
+            module._load_from_state_dict(own, prefix, about, True, *keys, wrong)
         if strict:
             for what, names in (("Unexpected", keys[1]), ("Missing", keys[0])):
                 if names:
@@ -111,12 +107,63 @@ class State:
             raise error("nn.state", kind=type(self).__name__, wrong="\n\t".join(wrong))
         return keys
 
+    def _load_from_state_dict(
+        self: Any,
+        state_dict: StateDict,
+        prefix: str,
+        local_metadata: StateDict,
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Load what is the module's own, without its children's; add to the lists what is wrong.
+
+        A class whose state has changed compares ``local_metadata.get("version")`` with its
+        ``_version``, adds to ``state_dict`` what older states lack, and then calls this.
+        A state without metadata has no version.
+        """
+        assign = local_metadata.get("assign_to_params_buffers", False)
+        own = _own(self)
+        for name, target in own.items():
+            key = prefix + name
+            if key in state_dict:
+                value = state_dict[key]
+                if _is_of_no_dimension(target) and getattr(value, "shape", None) == (1,):
+                    value = value[0]  # from a version that had no 0-d tensors
+                problems = _load(key, target, value, copies=not assign)
+                if assign and not problems:
+                    setattr(self, name, _as_state(value, target))
+                error_msgs += problems
+            elif strict:
+                missing_keys.append(key)
+        extra = prefix + _EXTRA
+        if type(self).set_extra_state is not State.set_extra_state:
+            if extra in state_dict:
+                self.set_extra_state(state_dict[extra])
+            elif strict:
+                missing_keys.append(extra)
+        elif strict and extra in state_dict:
+            unexpected_keys.append(extra)
+        for key in state_dict if strict else ():
+            first, *further = key.removeprefix(prefix).split(".", 1)
+            if (
+                key != extra
+                and key.startswith(prefix)
+                and (first not in (self._modules if further else own))
+            ):
+                unexpected_keys.append(key)
+
 
 def _own(module: Any) -> dict[str, Tensor]:
     """Return the parameters and buffers of the module itself that belong to its state."""
     own: dict[str, Tensor | None] = {**module._parameters, **module._buffers}
     left_out = module.__dict__.get("_non_persistent", ())
     return {name: v for name, v in own.items() if v is not None and name not in left_out}
+
+
+def _is_of_no_dimension(target: Tensor) -> bool:
+    return not is_lazy(target) and target.ndim == 0
 
 
 def _as_state(value: Tensor, target: Tensor) -> Tensor:

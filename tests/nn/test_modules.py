@@ -158,6 +158,56 @@ STATE = {
         plain = nn.BatchNorm1d(2, affine=False)
         print(plain(x), plain.eval()(x), plain.state_dict())
     """,
+    "a state has the versions of its classes": """
+        import io
+        net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.BatchNorm1d(2)))
+        state = net.state_dict(prefix="m.")
+        print(dict(state._metadata), list(state))
+        file = io.BytesIO()
+        torch.save({"net": net.state_dict()}, file)
+        file.seek(0)
+        print(dict(torch.load(file)["net"]._metadata))
+        net.state_dict(destination=state, prefix="other.")
+        print(dict(state._metadata), len(state))
+    """,
+    "a dictionary without versions may lack the count of batches": """
+        norm = nn.BatchNorm1d(2)
+        norm(x)
+        state = {k: v for k, v in norm.state_dict().items() if k != "num_batches_tracked"}
+        print(nn.BatchNorm1d(2).load_state_dict(state))
+        print(norm.load_state_dict(state), norm.num_batches_tracked)
+        state["num_batches_tracked"] = torch.tensor([7])
+        print(norm.load_state_dict(state), norm.num_batches_tracked)
+        instance = nn.InstanceNorm1d(2)
+        print(instance.load_state_dict({}))
+        print(instance.load_state_dict({"a.b": 1, "_extra_state": 2}, strict=False))
+    """,
+    "a class may load older states": """
+        class Scale(nn.Module):
+            _version = 3
+
+            def __init__(self):
+                super().__init__()
+                self.scale = nn.Parameter(torch.ones(2))
+
+            def _load_from_state_dict(self, state_dict, prefix, local_metadata, *lists):
+                print(local_metadata, list(state_dict))
+                old = state_dict.pop(prefix + "factor", None)
+                if old is not None:
+                    state_dict[prefix + "scale"] = old
+                super()._load_from_state_dict(state_dict, prefix, local_metadata, *lists)
+
+            def _save_to_state_dict(self, destination, prefix, keep_vars):
+                super()._save_to_state_dict(destination, prefix, keep_vars)
+                destination[prefix + "note"] = "saved"
+
+        net = nn.Sequential(Scale(), nn.Linear(1, 1))
+        print(net.state_dict())
+        state = net.state_dict()
+        state["0.factor"] = torch.tensor([3.0, 4.0])
+        state.pop("0.scale")
+        print(net.load_state_dict(state, strict=False, assign=True), net[0].scale)
+    """,
 }
 
 CALLING = {
@@ -387,6 +437,9 @@ line.train(3)
 line.to(torch.int64)
 line.load_state_dict(3)
 line.load_state_dict({})
+line.load_state_dict({"_extra_state": 1, "weight": 2})
+nn.InstanceNorm1d(2).load_state_dict({"running_mean": torch.ones(2)})
+nn.BatchNorm1d(2).load_state_dict(nn.BatchNorm1d(2, track_running_stats=False).state_dict())
 line.load_state_dict({"weight": torch.ones(3, 2), "bias": torch.ones(1), "x": 1, "y.z": 2})
 pair.load_state_dict({"0.x": 1, "weight": 1, "0.bias": torch.ones(3), "1.weight": 2})
 pair.load_state_dict({"0.bias": torch.ones(3), "0.weight": 3.0}, strict=False)
