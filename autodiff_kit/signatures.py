@@ -35,7 +35,12 @@ def wrong_call(name: str, kind: str, args: tuple[Any, ...], kwargs: Keywords) ->
     accepted = {name for signature in signatures for name in signature.names()}
     outside = (keyword_outside(name, key) for key in kwargs if key not in accepted)
     usage = f"It is called so: {' or '.join(map(str, signatures))}"
-    advice = next(filter(None, outside), usage)
+    if {"axis", "out"} <= kwargs.keys():  # as a function of NumPy's passes them on
+        advice = (
+            f"NumPy's function names arguments in its own way. Write torch.{name}(...) instead."
+        )
+    else:
+        advice = next(filter(None, outside), usage)
     return TypeError(f"{words}\n-> {advice}")
 
 

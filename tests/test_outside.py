@@ -10,6 +10,7 @@ from operator import attrgetter
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff_kit as torch
@@ -95,6 +96,21 @@ def test_imports(statement: str) -> None:
         exec(statement.replace("torch", "autodiff_kit", 1))
 
     assert "Error" in type(caught.value).__name__
+
+
+def test_torch_itself_is_what_the_kit_is_imported_as() -> None:
+    with pytest.raises(ImportError, match=r"\n-> .*import autodiff_kit as torch"):
+        exec("from autodiff_kit import torch")
+
+
+@pytest.mark.parametrize("function", [np.sum, np.mean, np.std, np.prod, np.max])
+def test_a_function_of_numpy_is_told_from_an_option_that_the_learner_wrote(function: Any) -> None:
+    with pytest.raises(TypeError) as caught:  # as PyTorch; NumPy passes out=None on
+        function(torch.ones(2, 3))
+
+    advice = str(caught.value).partition("\n-> ")[2]
+    assert f"Write torch.{function.__name__}" in advice
+    assert "out=" not in advice
 
 
 @pytest.mark.parametrize(

@@ -362,7 +362,8 @@ def described(error: BaseException | None) -> Trouble:
         return _NO_TROUBLE
     name = _name_of(error)
     try:
-        words = f"{name}: {error}"[:2000]
+        text = str(error)
+        words = f"{name}: {text}"[:2000] if text else name  # as Python prints it
     except BaseException:  # a message may be made by the learner's own code
         words = name
     cell = line = 0

@@ -160,7 +160,8 @@ def defined(code: str) -> frozenset[str]:
 def bound_by(cell: Cell | ast.stmt) -> set[str]:
     """Return the names that a cell or statement gives a value: by imports and in branches, too.
 
-    What cannot be compiled is searched for lines that look like it.
+    The name ``*`` stands for any: after ``import *`` and ``exec``. What cannot be compiled is
+    searched for lines that look like it.
     """
     if isinstance(cell, Cell) and cell.tree is None:
         return {*_BINDS.findall(cell.source)}
@@ -175,6 +176,8 @@ def bound_by(cell: Cell | ast.stmt) -> set[str]:
             names.add((part.asname or part.name).partition(".")[0])
         elif isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
             names.add(part.id)
+        elif isinstance(part, ast.Name) and part.id == "exec":
+            names.add("*")
         waiting += ast.iter_child_nodes(part)
     return names
 

@@ -177,6 +177,8 @@ def outside(path: str, has: Any = ()) -> str:
     'PyTorch has no torch.manual_sed either. Did you mean torch.manual_seed?'
     """
     place, _, name = path.rpartition(".")
+    if path == "torch.torch":
+        return "The kit itself takes this name: import autodiff_kit as torch."
     if name.startswith("_"):
         return f"{path} is private, if PyTorch has it: of such names the kit has only a few."
     if name not in _names().get(place, {name}) and path not in _names():

@@ -221,6 +221,18 @@ def test_an_error_names_class_message_and_line_of_the_learners_code(runner: Runn
     assert reply.place == 'line 11: raise ValueError(f"no {x}")'
 
 
+def test_an_error_without_words_is_its_class_alone_as_python_prints_it(apart: Runner) -> None:
+    reply = one(apart, call("f"), "def f(x):\n    assert False")
+
+    assert reply.error == "AssertionError"
+
+
+def test_an_error_in_exec_may_be_why_any_name_is_missing(apart: Runner) -> None:
+    reply = one(apart, call("f"), "exec('1 / 0; f = abs')")
+
+    assert (reply.status, reply.error) == ("raised", "ZeroDivisionError: division by zero")
+
+
 def test_of_a_call_that_is_no_example_no_word_comes_back(runner: Runner) -> None:
     code = "class Told(KeyError): pass\ndef f(x):\n    print(x)\n    raise Told(x)"
     wordy = f"{code}\ndef g(x): return type(str(x), (), {{}})()"
