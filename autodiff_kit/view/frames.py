@@ -85,6 +85,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.ran = False  # all of them have
         self.passes = 0  # backward passes in it
         self.pending: dict[int, Fields] = {}  # what changes outside it
+        self.last_values: dict[int, Value] = {}  # and what is there once all have run:
+        self.last_grads: dict[int, Value | None] = {}  # texts of thousands before are never shown
         self.sent_out: dict[str, Fields] = {}  # by arrow, what its passes have sent there
         self.seeds: list[str] = []  # what they have begun with
         # A fold is told when its last operation has run; a fold of leaves with its first one.
@@ -151,7 +153,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         if event["kind"] == "modified":
             self.change(event)
         elif event["kind"] == "grad":
-            self.hold(event["node"], event["grad"])
+            self.put(event["node"], event["grad"])
         self.hide(event)
         if event["kind"] != "op" and event["kind"] != "leaf":
             return
@@ -165,6 +167,7 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def _begin(self) -> None:
         self.passes, self.pending, self.sent_out, self.seeds = 0, {}, {}, []
+        self.last_values, self.last_grads = {}, {}
 
     def leaves(self, event: Event, box: Box | None) -> bool:
         """Tell the open fold if this event is the first after it.
@@ -203,15 +206,14 @@ class _Teller(ForwardSteps, BackwardSteps):
         elif event["kind"] == "modified":
             self.change(event)
             if is_open:
-                for node in (event["node"], *self.values.ranked(event)):
-                    changed = self.pending.setdefault(node, {})
-                    changed.update(the_value(event["value"], self.picture(event["value"])))
+                nodes = (event["node"], *self.values.ranked(event))
+                self.last_values.update(dict.fromkeys(nodes, event["value"]))
         elif event["kind"] == "accumulate" or event["kind"] == "grad":
-            fields = self.hold(event["node"], event["grad"])
+            self.put(event["node"], event["grad"])
             if is_open:
+                self.last_grads[event["node"]] = event["grad"]
                 if event["kind"] == "accumulate":
-                    fields["visited"] = True
-                self.pending.setdefault(event["node"], {}).update(fields)
+                    self.pending.setdefault(event["node"], {})["visited"] = True
         elif event["kind"] == "op" and self.open is not None:
             self.ran = event["node"] == self.closing[self.open.id]
         self.hide(event)
@@ -229,6 +231,11 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def folded(self, box: Box) -> None:
         """Tell a fold in one step."""
+        for changed, value in self.last_values.items():
+            fields = the_value(value, self.picture(value))
+            self.pending.setdefault(changed, {}).update(fields)
+        for changed, grad in self.last_grads.items():
+            self.pending.setdefault(changed, {}).update(self.held(changed, grad))
         node = self.closing[box.id]
         count = len(box.ops)
         caption = f"{box.opening}: "
@@ -245,7 +252,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             same = len(set(self.seeds)) == 1
             times = f", {self.passes:,} times" if self.passes > 1 else ""
             words = f"{self.seeds[0]}{times}" if same else f"of {self.passes:,} backward passes"
-            fields: Fields = {"g": words, "gradient": words, "visited": True}
+            fields = {"g": words, "gradient": words, "visited": True}
             self.pending[node] = self.pending.get(node, {}) | fields
         self.add("fold", node, caption, where=box.where, changes=self.pending, along=self.sent_out)
 

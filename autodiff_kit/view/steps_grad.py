@@ -133,12 +133,21 @@ class GradSteps(ArrivalSteps):
 
     def hold(self, node: int, grad: Value | None) -> Fields:
         """Note what is in a .grad now, whatever has put it there; return the fields for it."""
+        self.put(node, grad)
+        return self.held(node, grad)
+
+    def put(self, node: int, grad: Value | None) -> None:
+        """Note what is in a .grad now."""
         self.keep(node, grad)
         self.parts.pop(node, None)
+        if grad is None:
+            self.whole.pop(node, None)
+            self.gradients.pop(node, None)
+
+    def held(self, node: int, grad: Value | None) -> Fields:
+        """Return the fields that show what is in a .grad."""
         if grad is not None:
             return {**self._shown(node, "grad", grad), "why": None}
-        self.whole.pop(node, None)
-        self.gradients.pop(node, None)
         cleared: Fields = {"grad": None, "g": None, "why": None}
         if self.outline.box_of[node].id in self.in_parts:
             cleared["total"] = None

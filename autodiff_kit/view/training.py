@@ -83,6 +83,7 @@ class _Rounds:
         self._loops: dict[int, None] = {}  # those whose rounds an arrow connects
         self._place = {box.id: i for i, box in enumerate(whole.boxes)}
         self._between: dict[tuple[str, str], Edge] = {}
+        self._codes: dict[tuple[object, ...], str] = {}  # a loop runs few lines many times
 
     def connect(self) -> None:
         """Go through the events once."""
@@ -210,6 +211,13 @@ class _Rounds:
         """Return what the learner wrote at a place, in one line."""
         if where is None:
             return how
+        key = (*where, how)
+        if key not in self._codes:
+            self._codes[key] = self._read_code(where, how)
+        return self._codes[key]
+
+    def _read_code(self, where: Sequence[int], how: str) -> str:
+        """Return it from the source."""
         text = str(self._recording["sources"][where[0]]["text"])
         lines = text.splitlines()[where[1] - 1 : where[3]]
         if not lines:
