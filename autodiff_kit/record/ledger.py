@@ -8,13 +8,13 @@ stands in such a tuple and how it becomes a dictionary of ``events.py``. Read ne
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from autodiff_kit.record.events import Event, Input, NodeRecord, Saved, Value
 from autodiff_kit.record.values import Values, shape_of_noted
 
-__all__ = ["CONTRIBUTION", "RELEASE", "VISIT", "Events", "Nodes", "input_of", "numbered"]
+__all__ = ["CONTRIBUTION", "RELEASE", "VISIT", "Events", "Nodes", "Noted", "input_of", "numbered"]
 
 VISIT, CONTRIBUTION, RELEASE = range(3)  # what a tuple of ``Events`` begins with
 
@@ -148,11 +148,45 @@ class Nodes(list[Any]):
         return [*list.__iter__(self)]
 
 
+EventFields = dict[str, Any]  # of an event, by the keys that ``events.py`` gives its kind
+
+
+class Noted(EventFields):
+    """An event of a pass whose values are described when one of them is read for the first time.
+
+    A picture reads only what happens outside of its folds. It asks for each value by its key; as
+    a whole, such an event is plain data only once it is ``whole``.
+    """
+
+    __slots__ = ("described", "note")
+
+    def __init__(self, begun: EventFields, note: Any, described: Callable[[Any], Value]) -> None:
+        super().__init__(begun)
+        self.note, self.described = note, described
+
+    def __missing__(self, key: str) -> Any:
+        if self.note is None:
+            raise KeyError(key)
+        note, self.note = self.note, None
+        if note[0] == VISIT:
+            self["g"] = self.described(note[2])
+        else:
+            for name, value in zip(("before", "after", "total"), note[4:], strict=True):
+                self[name] = None if value is None else self.described(value)
+        return self[key]
+
+    def whole(self) -> Any:
+        """Return the event as plain data."""
+        if self.note is not None:
+            self["g" if self.note[0] == VISIT else "after"]
+        return dict(self)
+
+
 class Events(list[Any]):
     """The events; of a node that is made, only its number, and of some others a tuple."""
 
     def __init__(self, nodes: Nodes) -> None:
-        self._nodes, self._values = nodes, nodes.values
+        self._nodes, self._described = nodes, nodes.values.kept
 
     def __getitem__(self, at: Any) -> Any:
         item = list.__getitem__(self, at)
@@ -175,24 +209,30 @@ class Events(list[Any]):
         return list.__iter__(self)
 
     def _event(self, item: Any) -> Event:
+        event = self._noted(item)
+        whole: Event = event.whole() if type(event) is Noted else event
+        return whole
+
+    def _noted(self, item: Any) -> Any:
+        """Return the event of a note, with values that are described once they are read."""
         if type(item) is int:
             return {"kind": self._nodes.kind(item), "node": item}
-        kind, value_of = item[0], self._values.kept
-        if kind == VISIT:
-            return {"kind": "visit", "node": item[1], "g": value_of(item[2])}
+        kind, node = item[0], item[1]
         if kind == RELEASE:
-            return {"kind": "release", "node": item[1], "bytes": item[2]}
-        _, node, arg, to, before, after, total = item
-        value: Value | None = None if total is None else value_of(total)
-        return {
-            "kind": "contribution",
-            "node": node,
-            "arg": arg,
-            "to": to,
-            "before": None if before is None else value_of(before),
-            "after": value_of(after),
-            "total": value,
-        }
+            return {"kind": "release", "node": node, "bytes": item[2]}
+        if kind == VISIT:
+            return Noted({"kind": "visit", "node": node}, item, self._described)
+        begun = {"kind": "contribution", "node": node, "arg": item[2], "to": item[3]}
+        return Noted(begun, item, self._described)
+
+    def noted(self) -> list[Event]:
+        """Return all events; of those of a pass, values are described once they are read."""
+        make: Any = self._noted
+        events: list[Any] = [*list.__iter__(self)]
+        for number, item in enumerate(events):
+            if type(item) is not dict:
+                events[number] = make(item)
+        return events
 
     def plain(self) -> list[Event]:
         """Return all events; their values are plain after ``Values.finish``."""

@@ -24,7 +24,7 @@ from autodiff_kit.record.events import (
     ScopeRecord,
     SourceRecord,
 )
-from autodiff_kit.record.ledger import Events, Nodes, numbered
+from autodiff_kit.record.ledger import Events, Nodes, Noted, numbered
 from autodiff_kit.record.values import Values
 
 __all__ = ["Recording", "RecordingError"]
@@ -71,6 +71,7 @@ class Recording:
         self._nodes: list[NodeRecord] = []
         self._events: list[Event] = []
         self._values: Values | None = None
+        self._is_whole = True  # whether all values in events are described
         self._notes: tuple[Nodes, Events, dict[int, str]] | None = None
         self.error: ErrorRecord | None = None
         self.note: str | None = None
@@ -91,24 +92,38 @@ class Recording:
     def events(self) -> list[Event]:
         """What happened, in order of time."""
         self._read()
+        if self._values is not None and not self._is_whole:
+            self._values.go_on()
+            events: list[Any] = self._events
+            self._events = [e.whole() if type(e) is Noted else e for e in events]
+            self._values.finish()
+            self._is_whole = True
         return self._events
 
     @events.setter
     def events(self, events: list[Event]) -> None:
         self._read()
-        self._events = events
+        self._events, self._is_whole = events, True
 
     def hold(self, nodes: Nodes, events: Events, names: dict[int, str]) -> None:
         """Take what was noted; it becomes plain data when it is read."""
         self._notes = nodes, events, names
+
+    def noted_events(self) -> list[Event]:
+        """Return the events for a picture, which reads few of their values (``ledger.Noted``)."""
+        self._read()
+        return self._events
 
     def _read(self) -> None:
         """Make plain data of what was noted."""
         if self._notes is None:
             return
         nodes, events, names = self._notes
-        self._nodes, self._events = nodes.plain(), events.plain()
-        if not self.is_open:
+        self._nodes = nodes.plain()
+        if self.is_open:
+            self._events = events.plain()
+        else:
+            self._events, self._is_whole = events.noted(), False
             self._notes = None
             self._values = nodes.values
             self._values.finish()
@@ -135,7 +150,7 @@ class Recording:
             If the recording goes on.
         """
         self.check_ended()
-        self._read()
+        nodes, events = self.nodes, self.events
         if self._values is not None:
             self._values.plain()
         return {
@@ -144,8 +159,8 @@ class Recording:
             "sources": self.sources,
             "ops": self.ops,
             "scopes": self.scopes,
-            "nodes": self.nodes,
-            "events": self.events,
+            "nodes": nodes,
+            "events": events,
             "error": self.error,
             "note": self.note,
         }

@@ -51,7 +51,9 @@ class Values:
     """Describes arrays; their numbers wait as copies until ``finish``, or until they are read."""
 
     def __init__(self) -> None:
-        self._arrays: list[Any] = []  # values whose data are still arrays
+        self._begun: list[Any] = []  # values whose data are still arrays
+        self._arrays: list[Any] = []  # others whose data are elements of arrays
+        self._is_finished = False
         self._unread = Unread()
         self._scalars: dict[type, tuple[str, list[Any]]] = {}  # by type: its name, and values
 
@@ -66,7 +68,7 @@ class Values:
         if isinstance(array, np.generic):
             self._scalars[type(array)] = value["dtype"], [value]
         else:
-            self._arrays.append(value)
+            self._begun.append(value)
         return value
 
     def note(self, array: Array) -> Any:
@@ -81,24 +83,35 @@ class Values:
     def kept(self, note: Any) -> Value:
         """Return the description of what was noted, as ``of`` does."""
         if isinstance(note, np.generic):
-            return self.of(note)
+            return summary(note) if self._is_finished else self.of(note)
         value: Any = note
         if type(note) is not dict:
             shape, kind = _shape(note.shape), _name(note.dtype.char)
             value = {"shape": shape, "dtype": kind, "data": note}
-        elif type(note["data"]) is list:
+        elif isinstance(note["data"], list):
             return cast(Value, note)  # it was not seen
-        self._arrays.append(value)
+        if self._is_finished:
+            value["data"] = self._unread.hold(value["data"])
+            self._arrays.append(value)
+        else:
+            self._begun.append(value)
         return cast(Value, value)
+
+    def go_on(self) -> None:
+        """Let values be described together once more, until ``finish``."""
+        self._is_finished = False
 
     def finish(self) -> None:
         """Make plain data of all values; of arrays, once they are read."""
+        self._is_finished = True
         for kind, (_, values) in self._scalars.items():
             elements = numbers(np.array([value["data"] for value in values], kind))
             for value, element in zip(values, elements, strict=True):
                 value["data"] = [element]
-        for value in self._arrays:
+        for value in self._begun:
             value["data"] = self._unread.hold(value["data"])
+        self._arrays += self._begun
+        self._begun.clear()
         self._scalars.clear()
 
     def plain(self) -> None:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast
 
-from autodiff_kit.record.events import Contribution, Event, Mark, RecordingData
+from autodiff_kit.record.events import Contribution, Event, Mark, RecordingData, Visit
 from autodiff_kit.view.explanation import explain, summary
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
@@ -86,6 +86,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.passes = 0  # backward passes in it
         self.pending: dict[int, Fields] = {}  # what changes outside it
         self.last_values: dict[int, Value] = {}  # and what is there once all have run:
+        self.last_arrivals: dict[int, Visit | Contribution] = {}
         self.last_grads: dict[int, Value | None] = {}  # texts of thousands before are never shown
         self.sent_out: dict[str, Fields] = {}  # by arrow, what its passes have sent there
         self.seeds: list[str] = []  # what they have begun with
@@ -167,7 +168,7 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def _begin(self) -> None:
         self.passes, self.pending, self.sent_out, self.seeds = 0, {}, {}, []
-        self.last_values, self.last_grads = {}, {}
+        self.last_values, self.last_arrivals, self.last_grads = {}, {}, {}
 
     def leaves(self, event: Event, box: Box | None) -> bool:
         """Tell the open fold if this event is the first after it.
@@ -199,9 +200,9 @@ class _Teller(ForwardSteps, BackwardSteps):
             self.passes += 1
             self.seeds += map(box_value, event["seed"])
         elif event["kind"] == "visit":  # a pass that records ends after the last op of its fold
-            self.waiting[event["node"]] = event["g"]
+            self.last_arrivals[event["node"]] = event
         elif event["kind"] == "contribution":
-            self.waiting[event["to"]] = event["total"] or event["after"]
+            self.last_arrivals[event["to"]] = event
             self._send_out(event)
         elif event["kind"] == "modified":
             self.change(event)
@@ -231,6 +232,11 @@ class _Teller(ForwardSteps, BackwardSteps):
 
     def folded(self, box: Box) -> None:
         """Tell a fold in one step."""
+        for at, event in self.last_arrivals.items():
+            if event["kind"] == "visit":
+                self.waiting[at] = event["g"]
+            else:
+                self.waiting[at] = event["total"] or event["after"]
         for changed, value in self.last_values.items():
             fields = the_value(value, self.picture(value))
             self.pending.setdefault(changed, {}).update(fields)

@@ -86,7 +86,10 @@ def build(
         if isinstance(recording, Recording):
             recording.check_ended()
         note = getattr(recording, "note", None)
-        recording = {**{key: getattr(recording, key) for key in KEYS}, "note": note}
+        parts = {key: getattr(recording, key) for key in KEYS if key != "events"}
+        read = getattr(recording, "noted_events", None)
+        events = read() if read else recording.events
+        recording = {**parts, "events": events, "note": note}
     return Picture(recording, fold, opened, closed)
 
 

@@ -1,11 +1,13 @@
 """Large runs: what is looked at for a picture grows with the run, and nothing recurses deeply."""
 
 import ast
+import json
 
 import pytest
 
 import autodiff_kit as torch
 from autodiff_kit.record import record
+from autodiff_kit.record.values import Values
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.scene import build
 from autodiff_kit.view.written import Written
@@ -97,3 +99,28 @@ def test_many_thousand_operations_are_recorded_whole_with_their_backward_pass(ro
     assert rec.note is None
     assert sum(node["kind"] == "op" for node in rec.nodes) == 2 * rounds
     assert sum(event["kind"] == "contribution" for event in rec.events) == 2 * rounds
+
+
+def test_a_picture_describes_few_of_the_gradients_that_its_folds_hide(monkeypatch):
+    rec = recorded(STACK, "loss = net(x).sum()\nloss.backward()")
+    reads = []
+    describe = Values.kept
+    monkeypatch.setattr(Values, "kept", lambda s, note: reads.append(note) or describe(s, note))
+
+    build(rec)
+    contributions = sum(event["kind"] == "contribution" for event in rec.noted_events())
+    nodes = len(rec.nodes)
+
+    assert contributions > 2_000
+    assert len(reads) < nodes + contributions / 20
+
+
+def test_events_are_plain_data_also_after_a_picture_has_read_some_of_them():
+    source = "loss = net(x).sum()\nloss.backward()"
+    setup = f"torch.manual_seed(0)\n{STACK.replace('400', '40')}"
+    first, second = recorded(setup, source), recorded(setup, source)
+
+    build(first)
+
+    assert {type(event) for event in first.events} == {dict}
+    assert json.dumps(first.to_dict()) == json.dumps(second.to_dict())
