@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.errors import error
+from autodiff_kit.outside import absent_in
 
 __all__ = ["ValuesAndIndices", "pair", "written_pair"]
 
@@ -60,3 +61,6 @@ def pair(name: str, values: Any, indices: Any) -> Any:
     places = wrap(indices)
     places._changes = values._changes  # both are made under inference_mode, or none is
     return _pair_of(name)(values, places)
+
+
+__getattr__ = absent_in(__name__)

@@ -25,6 +25,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.files import written_whole
 from autodiff_kit.free_form import Json
 from autodiff_kit.methods.storage import rebuild
+from autodiff_kit.outside import absent_in
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["load", "save"]
@@ -34,13 +35,13 @@ _PICKLED = "object.pickle"
 File = str | os.PathLike[str] | IO[bytes]
 
 
-def save(obj: Any, f: File) -> None:
+def save(obj: Any, f: File, pickle_module: Any = None, pickle_protocol: int = 2) -> None:
     """Write data to a file: tensors, numbers, texts, and lists, tuples and dicts of these.
 
     The file, a path or a binary one, is written whole or not at all: one of that name stays as it
     is until then. ``obj`` is for example ``model.state_dict()`` or ``optimizer.state_dict()``, or a
     dict of both. Anything else, such as a model, is pickled: who loads it must have its class, and
-    trust the file.
+    trust the file. ``pickle_module`` and ``pickle_protocol`` change nothing.
     """
     if not isinstance(f, str | os.PathLike) and not hasattr(f, "write"):
         raise error("serialization.not_writable")
@@ -103,14 +104,20 @@ def _to_json(obj: Any, tensors: dict[Tensor, int]) -> Any:
 
 
 def load(
-    f: File, map_location: Any = None, *, weights_only: bool = True, mmap: bool | None = None
+    f: File,
+    map_location: Any = None,
+    pickle_module: Any = None,
+    *,
+    weights_only: bool = True,
+    mmap: bool | None = None,
+    **pickle_load_args: Any,
 ) -> Any:
     """Read what ``save`` has written.
 
     ``f`` is a path or binary file. What is more than data is loaded only if ``weights_only`` is
     false, since it may carry out anything; else it is refused with ``pickle.UnpicklingError``.
-    ``map_location``, a device, dict or function, may name no other device than the CPU; ``mmap``
-    changes nothing. RuntimeError if the file is damaged or comes from a newer version;
+    ``map_location``, a device, dict or function, may name no other device than the CPU; all that
+    is left changes nothing. RuntimeError if the file is damaged or comes from a newer version;
     ``pickle.UnpicklingError`` if ``save`` has not written it, EOFError if it is empty.
     """
     if isinstance(map_location, dict):  # from one device to another
@@ -198,3 +205,6 @@ def _from_json(tree: Any, tensors: list[Tensor]) -> Any:
     kinds: tuple[Any, ...] = (float, tuple, Size, dict, OrderedDict)
     make = {cls.__name__.lower(): cls for cls in kinds}[kind]
     return make(_from_json(content, tensors))
+
+
+__getattr__ = absent_in(__name__)

@@ -28,6 +28,8 @@ THEIRS = """
     nn.utils.parametrizations.orthogonal nn.utils.rnn.invert_permutation optim.Adafactor
     special.bessel_j0 utils.tensorboard utils.data.IterDataPipe
     optim.adam.adam optim.optimizer.register_optimizer_step_pre_hook utils.data.dataloader.dist
+    serialization.add_safe_globals return_types.frexp distributions.StudentT distributions.Binomial
+    poisson gradient
     autograd.function.InplaceFunction autograd.graph.increment_version
 """
 
@@ -73,6 +75,10 @@ def test_reading_a_slot_of_a_tensor_calls_no_python() -> None:
         "import torch.fft",
         "from torch.fft import fft",
         "import torch.distributed as dist",
+        "from torch.nn.attention.flex_attention import flex_attention",
+        "from torch.distributions.binomial import Binomial",
+        "from torch.distributions.poisson import Poisson",
+        "from torch.serialization import add_safe_globals",
         "from torch.utils.tensorboard import SummaryWriter",
         "from torch.profiler import profile",
         "from torch.nn.utils.parametrizations import orthogonal",
@@ -164,6 +170,8 @@ def test_a_class_is_also_in_the_module_where_pytorch_has_its_code(module: str, n
 def test_of_a_private_name_the_kit_does_not_say_that_pytorch_has_none() -> None:
     with pytest.raises(AttributeError, match=r"torch\._C is private, if PyTorch has it"):
         torch._C  # noqa: B018
+    with pytest.raises(ModuleNotFoundError, match=r"torch\._dynamo is private, if PyTorch has it"):
+        importlib.import_module("autodiff_kit._dynamo")
 
 
 @pytest.mark.parametrize(
@@ -176,6 +184,9 @@ def test_of_a_private_name_the_kit_does_not_say_that_pytorch_has_none() -> None:
         ("nested", "Lesson 07"),
         ("cuda.Stream", "leave out"),
         ("nn.Conv3d", "Use PyTorch"),
+        ("binomial", "Bernoulli"),
+        ("distributions.binomial.Binomial", "Bernoulli"),
+        ("gradient", "torch.diff"),
         ("autograd.forward_ad.make_dual", "func.jvp"),
         ("nn.utils.parametrizations.orthogonal", "orthogonal_"),
     ],

@@ -22,7 +22,7 @@ from autodiff_kit.nn.functional_attention import added_mask
 from autodiff_kit.nn.linear import Linear
 from autodiff_kit.nn.module import Module
 from autodiff_kit.nn.parameter import Parameter
-from autodiff_kit.outside import absent, only_default
+from autodiff_kit.outside import absent, modules_below, only_default
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["MultiheadAttention"]
@@ -257,6 +257,9 @@ def _mask(
             stacklevel=3,
         )
     return mask if mask.is_floating_point() else added_mask(mask, like)
+
+
+__path__ = [modules_below(__name__)]  # for imports of what only PyTorch has
 
 
 def __getattr__(name: str) -> Any:

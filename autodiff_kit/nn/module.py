@@ -18,7 +18,7 @@ from autodiff_kit.errors import error
 from autodiff_kit.nn.hooks import call_with_hooks, of_all_modules
 from autodiff_kit.nn.parameter import Parameter, clear_grad, is_lazy, type_name
 from autodiff_kit.nn.state import State
-from autodiff_kit.outside import missing_attribute
+from autodiff_kit.outside import missing_attribute, only_default
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.views import set_grad
 
@@ -372,13 +372,19 @@ class Module(State):
         return self._register_hook("_forward_pre_hooks", hook, prepend, with_kwargs)
 
     def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
     ) -> RemovableHandle:
         """Call ``hook(module, args, output)`` after ``forward``; its result replaces the output.
 
         ``prepend`` puts it before all other hooks. ``with_kwargs`` calls ``hook(module, args,
         kwargs, output)``.
         """
+        only_default("nn.Module.register_forward_hook", always_call=always_call)
         return self._register_hook("_forward_hooks", hook, prepend, with_kwargs)
 
     def register_full_backward_pre_hook(

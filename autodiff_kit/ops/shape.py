@@ -112,7 +112,7 @@ def t(x: Value) -> Value:
 @vjp("x", lambda g, dim: squeeze_dim(g, dim=dim), tex=r"\bar z")
 def unsqueeze(x: Value, *, dim: int) -> Value:
     """Insert a dimension of size 1."""
-    return x.reshape((*x.shape[:dim], 1, *x.shape[dim:]))
+    return x[(slice(None),) * dim + (None,)]  # unlike reshape, this keeps the other strides
 
 
 def _with_ones(g: Value, shape: Ints) -> Value:

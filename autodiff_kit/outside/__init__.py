@@ -37,6 +37,7 @@ _DENSE = "Tensors of the kit are dense: leave the conversion out."
 _NO_MODELS = "The kit comes without trained models, and loads nothing from the network."
 _COMPILE = f"Leave it out: the results are the same. {_STATIC}"
 _BFLOAT = "NumPy has no such dtype: use torch.float16, or leave float32 as it is."
+_BINOMIAL = "torch.distributions.Bernoulli(p).sample((n,)).sum(0) draws such numbers."
 _USE = "Use PyTorch for it."
 _KEYWORDS = {
     "generator": "There is one generator: torch.manual_seed sets it.",
@@ -63,6 +64,9 @@ _INSTEAD = {
     "torch.compile": _COMPILE,
     "torch.compiler": _COMPILE,
     "torch.nn.Module.compile": _COMPILE,
+    "torch.cdouble": _NO_COMPLEX,
+    "torch.cfloat": _NO_COMPLEX,
+    "torch.chain_matmul": "torch.linalg.multi_dot, with a list of matrices, computes the same.",
     "torch.complex": _NO_COMPLEX,
     "torch.complex64": _NO_COMPLEX,
     "torch.complex128": _NO_COMPLEX,
@@ -72,6 +76,9 @@ _INSTEAD = {
     "torch.cholesky_solve": "torch.linalg.solve_triangular, with L and then with L.mT, does it.",
     "torch.cond": "The kit has Python's own if, and torch.where: lesson 04.",
     "torch.cuda": _CPU,
+    "torch.distributions.Binomial": _BINOMIAL,
+    "torch.distributions.binomial": _BINOMIAL,
+    "torch.binomial": _BINOMIAL,
     "torch.distributed": _ONE_PROCESS,
     "torch.nn.Module.share_memory": _ONE_PROCESS,
     "torch.nn.SyncBatchNorm": "In one process, torch.nn.BatchNorm2d computes the same.",
@@ -80,6 +87,7 @@ _INSTEAD = {
     "torch.utils.data.distributed": _ONE_PROCESS,
     "torch.export": _STATIC,
     "torch.fft": _NO_COMPLEX,
+    "torch.gradient": "For differences of neighbours there is torch.diff.",
     "torch.hub": _NO_MODELS,
     "torch.utils.model_zoo": _NO_MODELS,
     "torch.jit": _STATIC,
@@ -102,6 +110,8 @@ _INSTEAD = {
     "torch.sparse": _DENSE,
     "torch.sparse_coo_tensor": _DENSE,
     "torch.sparse_csr_tensor": _DENSE,
+    "torch.sparse_coo": _DENSE,
+    "torch.Tensor.symeig": "torch.linalg.eigh computes the same.",
     "torch.Tensor.to_sparse": _DENSE,
     "torch.Tensor.to_dense": _DENSE,
     "torch.Tensor.coalesce": _DENSE,
@@ -307,7 +317,8 @@ class _Outside:  # no Loader of ``importlib.abc``, which takes as long to load a
         """Return the spec of a module of PyTorch's; None if it has none of this name."""
         place, _, name = _of_pytorch(module).rpartition(".")
         loader: Any = self
-        return ModuleSpec(module, loader) if name in _names().get(place, ()) else None
+        is_private = name.startswith("_") and not name.startswith("__")
+        return ModuleSpec(module, loader) if is_private or name in _names().get(place, ()) else None
 
     def create_module(self, spec: ModuleSpec) -> None:
         """Let Python make the module."""

@@ -19,6 +19,7 @@ _BELOW = """
     nn.utils.prune nn.Module nn.parameter optim optim.Optimizer optim.lr_scheduler autograd
     autograd.graph autograd.function autograd.functional utils utils.data utils.checkpoint
     linalg special cuda backends random distributions func amp accelerator version
+    serialization return_types
     optim.adam optim.asgd optim.lbfgs optim.optimizer optim.rmsprop optim.sgd
     utils.data.dataloader utils.data.dataset utils.data.sampler
     distributions.distribution distributions.kl nn.modules.utils

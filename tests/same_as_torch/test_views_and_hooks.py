@@ -84,6 +84,11 @@ print(x)
 v.zero_()
 print(x)""",
     "all of an expanded tensor": "torch.zeros(3).expand(2, 3)[:] = torch.ones(3)",
+    "a dimension put into a slice keeps its strides": """
+a = torch.arange(14).view(2, 7)
+for x in (a[:1, 0], a[:1], a[:, 0], a[0, 0]):
+    print([x.unsqueeze(d).stride() for d in range(-1, x.ndim + 1)], x[None].stride())
+print(a[:1, 0].unsqueeze(1)._base is a, a[0, 0].unsqueeze(0))""",
     # -- overlaps
     "a tensor added to its transpose": "x = torch.ones(2, 2); x.T.add_(x)",
     "a row copied from a shifted one": "x = torch.ones(9); x[1:] = x[:-1]",
