@@ -27,6 +27,7 @@ from autodiff_kit.record.source import Place, Sources
 __all__ = ["Find", "Names", "held_by", "note_variables"]
 
 Find = Callable[[Any], int | None]  # the number of a tensor
+MOST_ITEMS = 1_000  # of a list where a tensor is looked for: a longer one is data
 _PARTS = ("unbind", "split", "split_with_sizes")
 _FIXED = re.compile(r"""[\d"']\]$""")
 _WORD, _INDEX = re.compile(r"[^\W\d]\w*"), re.compile(r"\[([^\W\d]\w*)\]")
@@ -164,8 +165,11 @@ class Names(dict[int, str]):
             is_leaf = node["kind"] == "leaf"
             if text.isidentifier():
                 scopes = self._scopes  # of a recursion, a parameter is like a loop's variable
-                if is_leaf:  # what an outer variable holds, it is called by that
-                    self[number] = self.held_as(tensor) or text
+                if is_leaf:  # what an outer variable or a list holds, it is called by that
+                    name = self.held_as(tensor) or text
+                    self[number] = (self.item_as(tensor) or name) if name == text else name
+                    if self[number] != text:
+                        variables[number] = [text]
                 elif scopes.has_seen(node["scope"]) or scopes.is_recursive():
                     self[number] = text
                 else:
@@ -276,9 +280,14 @@ class Names(dict[int, str]):
 
     def item_as(self, tensor: Any) -> str:
         """Return the item of a list or dictionary of the learner's that is a tensor, or ""."""
-        for frame in self._scopes.frames():
+        frames = self._scopes.frames()
+        variables = {id(frame.f_globals) for frame in frames}
+        for frame in frames:
             for name, value in list(look(frame).items()):
-                if not name.startswith("_") and (at := _item(value, tensor)):
+                if name.startswith("_") or type(value) not in (list, tuple, dict):
+                    continue
+                is_own = len(value) <= MOST_ITEMS and id(value) not in variables
+                if is_own and (at := _item(value, tensor)):
                     return name + at
         return ""
 

@@ -273,6 +273,23 @@ def test_a_buffer_whose_base_another_thread_has_changed_is_no_parameter() -> Non
     assert [n["name"] for n in rec.nodes] == ["row", "y"]
 
 
+@pytest.mark.parametrize("leaf", ["torch.tensor(2.)", "torch.ones(2)"])
+def test_leaves_of_a_list_have_its_name_where_a_loop_reads_them_first(leaf: str) -> None:
+    rec = run(
+        "",
+        f"ws = [{leaf}.requires_grad_() for _ in range(2)]\nh = torch.tensor(1.)\n"
+        "for w in ws:\n    h = h * w\nh.sum().backward()\n"
+        "with torch.no_grad():\n    for w in ws:\n        w -= w.grad",
+    )
+
+    assert [n["name"] for n in rec.nodes if n["requires_grad"] and n["kind"] == "leaf"] == [
+        "ws[0]",
+        "ws[1]",
+    ]
+    inputs = [i for n in rec.nodes if n["op"] == "mul" for i in n["inputs"]]
+    assert [i.get("variable") for i in inputs if rec.nodes[i["node"]]["name"] == "ws[1]"] == ["w"]
+
+
 def test_items_that_a_list_holds_at_the_end_are_called_by_their_places() -> None:
     space = {"torch": torch, "record": record}
     source = """with record() as rec:

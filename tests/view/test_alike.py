@@ -285,14 +285,14 @@ def test_why_nothing_is_recorded_is_what_was_so_then(source: str, why: str, libr
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_leaf_that_a_loop_gives_has_the_name_of_its_variable(library: str) -> None:
+def test_a_leaf_that_a_loop_gives_has_the_name_of_the_list(library: str) -> None:
     source = (
         "xs = [torch.tensor(float(i), requires_grad=True) for i in range(2)]\n"
         "y = 0.0\nfor x, k in list(zip(xs, (3.0, 4.0))): y = y * k + x\n"
     )
 
     assert forward_steps(source, library)[2:4] == [
-        "Iteration 1. y1 = y * k + x1",
+        "Iteration 1. y1 = y * k + xs[0]",
         "Iteration 2. y1 * k",
     ]
 
