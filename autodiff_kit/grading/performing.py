@@ -23,8 +23,10 @@ from autodiff_kit.grading.checks import Check, Performed, Program
 from autodiff_kit.grading.messages import Space
 from autodiff_kit.record import record
 from autodiff_kit.record.recording import Recording
-from autodiff_kit.view.perform import Script, Task, Walk, perform_script
-from autodiff_kit.view.scene import build
+from autodiff_kit.view.perform import Script, Task, Walk
+from autodiff_kit.view.perform.context import Context, picture_to_perform
+from autodiff_kit.view.perform.making import script_of
+from autodiff_kit.view.scene import Picture
 
 __all__ = ["DRAWS", "code_with", "define", "performed", "recording_of", "source_of"]
 
@@ -159,8 +161,13 @@ def recording_of(source: str) -> Recording:
 
 
 @lru_cache(maxsize=64)
+def _picture(source: str) -> Picture:
+    return picture_to_perform(recording_of(source))
+
+
+@lru_cache(maxsize=64)
 def _script(source: str, only: tuple[str, ...]) -> Script:
-    return perform_script(recording_of(source), only)
+    return script_of(Context(recording_of(source), picture=_picture(source)), only)
 
 
 def code_with(draw: int, answers: Sequence[Any]) -> str:
@@ -307,9 +314,7 @@ def _sent(walk: Walk, tasks: Sequence[str]) -> Any:
 @lru_cache(maxsize=64)
 def _facts(source: str) -> tuple[list[Any], dict[str, tuple[str, int]]]:
     """Return the nodes of the graph, and by arrow where it leads to."""
-    recording = recording_of(source)
-    data = recording.to_dict()
-    outline = build(recording, fold=False).outline
+    data, outline = recording_of(source).to_dict(), _picture(source).outline
     box = {node["id"]: outline.box_of[node["id"]].id for node in data["nodes"]}
     nodes = [
         {

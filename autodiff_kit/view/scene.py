@@ -145,6 +145,7 @@ class Picture:
         self._names = Names(recording)
         self.note: str = recording.get("note") or ""
         self.title = title_of(recording)
+        self._detail_of_steps: Detail | None = None
         parts = Parts(recording)
         if first is None:
             self._draw_what_fits(parts)
@@ -183,19 +184,18 @@ class Picture:
         """
         most = self.outline.detail
         details = [detail for detail in reversed(Detail) if detail <= most]
-        size = 0.0, 0.0
+        size, is_drawn = (0.0, 0.0), False
         for detail in details if self._may_be_large() else details[:2]:
             self.outline.detail = detail
             size = near_size(self.outline, self._recording, self._names, self.opened_parts.groups)
-            if _fits(size, ABOUT if self.size <= WHOLE else 1.0):
+            if is_drawn := _fits(size, ABOUT if self.size <= WHOLE else 1.0):
                 self._draw()
                 size = self.layout.width, self.layout.height
                 if _fits(size):
                     return None
-        if stays:
+        if stays and not is_drawn:
             self._draw()
-            return None
-        return size
+        return None if stays else size
 
     def _open_one(self, parts: Parts) -> None:
         """Open the first part of a small run if all are folded: there must be steps in it."""
@@ -222,6 +222,7 @@ class Picture:
             together=together,
         )
         self.outline.detail = min(self.outline.detail, detail)
+        self._detail_of_steps = None
         connect_rounds(recording, self.outline)
         self.opened_parts = open_parts(self.outline, recording["nodes"])
 
@@ -231,7 +232,11 @@ class Picture:
     def _draw(self) -> None:
         """Tell the steps, and lay the picture out with room for all that they show."""
         recording = self._recording
-        self.frames, self.moments = tell(recording, self.outline, self._names)
+        # Where lines alone get closer, the steps are those that have just been told.
+        detail = max(self.outline.detail, Detail.PLAIN)
+        if detail != self._detail_of_steps:
+            self.frames, self.moments = tell(recording, self.outline, self._names)
+            self._detail_of_steps = detail
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
         self.since = self._since()
         self.chips = chips(self.frames, self.outline)

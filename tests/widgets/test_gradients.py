@@ -3,7 +3,6 @@
 import math
 import re
 import threading
-import time
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +30,7 @@ from autodiff_kit.widgets.gradient_sizes import gradient_sizes
 from autodiff_kit.widgets.running import Refused
 from autodiff_kit.widgets.slope import touch
 from tests.gate import some
-from tests.widgets.clock import the_clock_strikes
+from tests.widgets.clock import OwnTime, the_clock_strikes
 
 MINUS = "\N{MINUS SIGN}"
 
@@ -812,25 +811,30 @@ def test_a_made_up_slope_at_a_jump_is_not_called_that_of_the_operations() -> Non
     )
 
 
-def test_a_slow_function_is_not_taken_for_an_infinite_loop(monkeypatch: Any) -> None:
+def test_a_slow_function_is_not_taken_for_an_infinite_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own_time = OwnTime(monkeypatch)
+
     def slow(x: Any) -> Any:
-        time.sleep(0.02)
+        own_time.spend(slope.SECONDS / 10)
         return x * x
 
-    monkeypatch.setattr(slope, "SECONDS", 0.2)
     lab = Slope(slow)
 
     assert lab.message.startswith("slow takes too long for this picture")
     assert "loop" not in lab.message
 
 
-def test_a_loop_that_begins_after_many_calls_is_still_taken_for_one(monkeypatch: Any) -> None:
+def test_a_loop_that_begins_after_many_calls_is_still_taken_for_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own_time = OwnTime(monkeypatch)
+
     def endless_on_the_right(x: Any) -> Any:
         while x > 2.9:
-            pass
+            own_time.spend(slope.SECONDS / 100)
         return x * x
-
-    monkeypatch.setattr(slope, "SECONDS", 0.4)
 
     assert "Look for a loop that never ends" in Slope(endless_on_the_right, x=0.0).message
 

@@ -127,8 +127,13 @@ class Context:
         All that were made, in their order.
     """
 
-    def __init__(self, recording: Recording | RecordingData, lines: Lines | None = None) -> None:
-        self.picture, self.lines = picture_to_perform(recording, lines), lines
+    def __init__(
+        self,
+        recording: Recording | RecordingData,
+        lines: Lines | None = None,
+        picture: Picture | None = None,
+    ) -> None:
+        self.picture, self.lines = picture or picture_to_perform(recording, lines), lines
         self.recording: RecordingData = (
             recording.to_dict() if isinstance(recording, Recording) else recording
         )
