@@ -225,7 +225,7 @@ def failing_programs() -> dict[str, str]:
     programs = {}
     for cell in cells("11"):
         for match in re.finditer(r"^def (\w+)\(\):\n(?:    .*\n)+", cell.source, re.M):
-            if f"ErrorStory({match[1]})" in cell.source:
+            if f"message({match[1]})" in cell.source:
                 programs[match[1]] = match[0]
     return programs
 

@@ -42,20 +42,6 @@ QUESTIONS = (
         },
     ),
     Question(
-        key="08.no_grad",
-        kind="number",
-        text="The same network under `no_grad`: how many bytes are saved for backward?",
-        answer=0.0,
-        right="No node is made, so nothing is saved, not even the weights.",
-        why={
-            8192.0: "The result of a layer has that size, but it goes as soon as the next layer "
-            "has read it.",
-            65536.0: "Those are the eight new arrays. Under `no_grad` no node keeps them.",
-            102400.0: "That is what the nodes keep. Under `no_grad` there are no nodes.",
-        },
-        otherwise="Under `no_grad` no node is made. Who could keep something?",
-    ),
-    Question(
         key="08.holds",
         kind="number",
         text="With `total = total + loss`, over three batches and without `backward`: how many "

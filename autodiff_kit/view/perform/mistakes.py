@@ -285,12 +285,15 @@ def _products(replay: Replay, question: Contributed, node: NodeRecord) -> Iterat
 
 
 def _stale(replay: Replay, question: Contributed, node: NodeRecord) -> Iterator[Mistake]:
-    """Compute with what is in a tensor after it was changed in place."""
+    """Compute with what is in a tensor after it was changed in place, or in its variable now."""
     arg = question.event["arg"]
     for source in node["inputs"]:
         if "node" not in source:
             continue
         after = _overwriting(replay, source["node"], node["id"])
+        is_in_place = after is not None
+        if after is None:
+            after = _called_so_later(replay, source["node"], node["id"])
         if after is None:
             continue
         name = replay.names.called(source["node"])
@@ -302,12 +305,15 @@ def _stale(replay: Replay, question: Contributed, node: NodeRecord) -> Iterator[
         if not question.points:
             continue
         was = as_text(question.points[0][source["arg"]])
+        variable = replay.nodes[source["node"]].get("variable")
+        new = "after the change in place" if is_in_place else f"that `{variable}` has now"
         text = (
-            f"You computed with the value after the change in place. The rule needs `{name}` as it "
+            f"You computed with the value {new}. The rule needs `{name}` as it "
             f"was when `{question.name}` was computed: `{was}`."
         )
+        later_text = "changed later" if is_in_place else f"{variable} from here on"
         marks: list[Mark] = [
-            {"kind": "wrong", "node": str(after), "text": "changed later"},
+            {"kind": "wrong", "node": str(after), "text": later_text},
             {"kind": "look", "node": str(source["node"]), "text": f"was {was}"},
         ]
         yield "stale_value", text, marks, later
@@ -321,3 +327,12 @@ def _overwriting(replay: Replay, source: int, node: int) -> int | None:
             if inputs and inputs[0].get("node") == source:
                 return event["node"]
     return None
+
+
+def _called_so_later(replay: Replay, source: int, node: int) -> int | None:
+    """Return the node that the variable of another one holds since: after ``h = h + 1``."""
+    values = replay.values
+    if source not in values:
+        return None
+    later = (n for n in replay.names.namesakes(source) if n > max(source, node) and n in values)
+    return next((n for n in later if values[n].shape == values[source].shape), None)

@@ -74,13 +74,6 @@ def _(torch: Any) -> str:
     return "in the backward pass, as soon as it has been through its node"
 
 
-@proves("08.no_grad")
-def _(torch: Any) -> str:
-    network = Network(torch)
-    with torch.no_grad():
-        return str(network.new_arrays(lambda: network.layers(network.inputs, network.weights)))
-
-
 @proves("08.holds")
 def _(torch: Any) -> str:
     network = Network(torch)

@@ -106,3 +106,13 @@ def test_a_wrong_axis_of_another_array_gives_another_shape() -> None:
     )
 
     assert "the shape (3,), and `b` has (2,)" in texts["[1]"]
+
+
+def test_what_a_variable_holds_now_is_told_from_what_the_rule_reads() -> None:
+    source = "h = 3 * w\ny = h * w\nh = h + 1\ny.backward()"  # dy/dw directly: h as it was
+
+    by_prompt = {task["prompt"]: task for task in tasks(script_of(LEAVES + source), "value")}
+    task = by_prompt["What does `y` pass to `w`?"]
+    (slip,) = (slip for slip in task["slips"] if "stale_value" in slip["is"])
+
+    assert "that `h` has now" in slip["text"]
