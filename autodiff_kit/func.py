@@ -1,18 +1,19 @@
 """``torch.func``: functions that turn a function into its gradient, its Jacobian, or its batch.
 
 After reading this file you know that ``grad(f)`` is ``autograd.grad`` of what ``f`` returns, with
-respect to fresh tensors. Arguments and results may be lists, tuples and dicts of tensors. ``vmap``
-is a loop here: it gives PyTorch's numbers, not its speed. Read next: ``autograd/functional.py``.
+respect to fresh tensors. Arguments and results may be lists, tuples and dicts of tensors. ``vmap``,
+in ``batched_calls.py``, is a loop here: it gives PyTorch's numbers, not its speed. Read next:
+``autograd/functional.py``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
 from autodiff_kit.autograd import grad as gradients
 from autodiff_kit.autograd.grad_mode import is_grad_enabled
+from autodiff_kit.batched_calls import Draws, Function, vmap
 from autodiff_kit.core.base import INFERENCE
 from autodiff_kit.core.mode import local, recording
 from autodiff_kit.core.versions import share
@@ -24,15 +25,13 @@ from autodiff_kit.module_state import functional_call, stack_module_state
 from autodiff_kit.ops.saving import leads_outside
 from autodiff_kit.outside import absent
 from autodiff_kit.overlap import refuse_repeated
-from autodiff_kit.random import Generator, draws_observed
+from autodiff_kit.random import draws_observed
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.trees import Tree, form_of, leaves_of, map_leaves, structure_of, tree_like
 from autodiff_kit.views import marked, require_grad
 
 __all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev", "jvp"]
 __all__ += ["linearize", "stack_module_state", "vjp", "vmap"]
-
-Function = Callable[..., Any]
 
 
 class _Transform:
@@ -332,7 +331,7 @@ def jacfwd(
                 if not x.is_floating_point():
                     raise error("func.no_floats", name="primal", dtype=x.dtype)
                 refuse_repeated(x._array)  # PyTorch writes tangents of the same layout
-        with draws_observed(_Draws(randomness).note):
+        with draws_observed(Draws(randomness).note):
             forward = _Forward(func, args, kwargs, argnums, has_aux)
         call = forward.call
         blocks = [forward.columns(i) for i in range(len(call.xs))]
@@ -347,112 +346,6 @@ def jacfwd(
 def hessian(func: Function, argnums: Any = 0) -> Function:
     """Return a function that computes all second derivatives."""
     return jacfwd(jacrev(func, argnums), argnums)
-
-
-# -- batches ---------------------------------------------------------------------------------------
-
-
-def vmap(
-    func: Function,
-    in_dims: Any = 0,
-    out_dims: Any = 0,
-    randomness: str = "error",
-    *,
-    chunk_size: int | None = None,
-) -> Function:
-    """Return a function that calls ``func`` for each element of a batch, and stacks the results.
-
-    ``in_dims`` says along which dimension the arguments are batches, None for those that are not;
-    ``out_dims``, along which dimension results are stacked. Random numbers are refused, unless
-    ``randomness`` says whether each call draws "different" ones or all the "same". ValueError if
-    sizes differ, RuntimeError for random numbers.
-
-    Being a loop, it accepts what PyTorch refuses: ``if`` on an element's value, ``item()``, and
-    in-place changes of tensors that are not batches. The calls draw one after the other: with
-    "different", a second draw continues after the first one of the same call.
-    """
-
-    @wraps(func)
-    def mapped(*args: Any, **kwargs: Any) -> Any:
-        draws = _Draws(randomness)
-        dims = in_dims if isinstance(in_dims, tuple | list) else (in_dims,) * len(args)
-        name = getattr(func, "__name__", repr(func))
-        if len(dims) != len(args):
-            raise error("func.in_dims", name=name, dims=in_dims, count=len(args), given=len(dims))
-        along = [_along(arg, dim) for arg, dim in zip(args, dims, strict=True)]
-        leaves = [pair for tree in along for pair in tree]
-        leaves += [(x, 0) for x in leaves_of(kwargs) if isinstance(x, Tensor)]
-        for x, dim in leaves:
-            if dim is not None and not -x.ndim <= dim < x.ndim:
-                raise error("func.batch_dim", name=name, dims=in_dims, dim=dim, rank=x.ndim)
-        sizes = [*dict.fromkeys(x.shape[dim] for x, dim in leaves if dim is not None)]
-        if not sizes:
-            raise error("func.no_batch")
-        if len(sizes) > 1:
-            raise error("func.batch_sizes", sizes=sizes)
-        results = []
-        (count,) = sizes
-        for i in range(count or 1):  # of no calls, one tells what their results would be
-            parts = [
-                tree_like(arg, iter([x if d is None else _element(x, d, i) for x, d in pairs]))
-                for arg, pairs in zip(args, along, strict=True)
-            ]
-            keywords = map_leaves(
-                lambda x, i=i: _element(x, 0, i) if isinstance(x, Tensor) else x, kwargs
-            )
-            draws.start_call()
-            with draws_observed(draws.note):
-                result = func(*parts, **keywords)
-            for part in leaves_of(result):
-                if not isinstance(part, Tensor):
-                    raise error("func.batched_result", name=name, kind=type(part))
-            results.append(result)
-        columns = zip(*map(leaves_of, results), strict=True)
-        places = out_dims if isinstance(out_dims, tuple) else None
-        stacked = [
-            stack([*column], dim).narrow(dim, 0, count) if not count else stack([*column], dim)
-            for column, dim in (
-                (column, out_dims if places is None else places[j])
-                for j, column in enumerate(columns)
-            )
-        ]
-        return tree_like(results[0], iter(stacked))
-
-    return mapped
-
-
-def _element(x: Tensor, dim: int, i: int) -> Any:
-    """Return an element of a batch; of an empty one, zeros of its shape."""
-    return x.select(dim, i) if x.shape[dim] else x.sum(dim, dtype=x.dtype)
-
-
-class _Draws:
-    """The random numbers that the calls of one batch draw."""
-
-    def __init__(self, randomness: str) -> None:
-        if randomness not in ("error", "different", "same"):
-            raise error("func.randomness", randomness=randomness)
-        self._randomness = randomness
-        self._starts: dict[Generator, Any] = {}
-
-    def note(self, generator: Generator) -> None:
-        """Refuse a draw, or remember where the generator stood before its first one."""
-        if self._randomness == "error":
-            raise error("func.random")
-        if self._randomness == "same" and generator not in self._starts:
-            self._starts[generator] = generator.get_state()
-
-    def start_call(self) -> None:
-        """Let a further call draw the numbers of the first one, if they are to be the same."""
-        for generator, state in self._starts.items():
-            generator.set_state(state)
-
-
-def _along(arg: Tree, dim: Any) -> list[tuple[Any, Any]]:
-    """Return each leaf of an argument with the dimension along which it is a batch."""
-    leaves = [*leaves_of(arg)]
-    dims = [dim] * len(leaves) if dim is None or isinstance(dim, int) else [*leaves_of(dim)]
-    return [(x, d if isinstance(x, Tensor) else None) for x, d in zip(leaves, dims, strict=True)]
 
 
 def __getattr__(name: str) -> Any:

@@ -5,31 +5,23 @@ points, as many under each of 20 seeds, and gets its own message, every alternat
 full points under 200 seeds, the untouched notebook reads "not attempted", every check catches
 something that no other catches, wrong answers to other exercises change nothing, and no small
 change of the solution stays unnoticed unless a reason is written down why it is right. Read next:
-``feedback.py``.
+``no_work.py``, then ``feedback.py``.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
-import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from autodiff_kit.grading.answers import (
-    Answer,
-    is_right,
-    right_answer,
-    right_answers,
-    run_trusted,
-)
-from autodiff_kit.grading.checks import Check
+from autodiff_kit.grading.answers import run_trusted
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, grade_code
 from autodiff_kit.grading.mutate import changes
+from autodiff_kit.grading.no_work import points_for_no_work
 from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import build
 from autodiff_kit.grading.trusted import BUDGET, Trusted, is_passed
@@ -41,7 +33,6 @@ CHANGES = 0.05  # times as many seeds under which a small change of a right answ
 MUTANTS = 0.1  # times as many seeds under which a mutant must have the same points
 FEWEST = 3  # seeds, at least, under which a mutant is tried
 NO_WORK = 5  # times as many seeds under which no work must have no points
-LITTLE = 20_000  # lines that a function which computes nothing may make others run
 
 
 @dataclass
@@ -126,7 +117,8 @@ def verify_exercise(
     _right_answers(exercise, verdict, runner, seeds)
     _stub(exercise, course, verdict)
     _strangers(exercise, others, verdict)
-    _no_work(exercise, course, verdict, NO_WORK * seeds)
+    handed_out = _stub_of(exercise, course)
+    verdict.problems += points_for_no_work(exercise, handed_out, NO_WORK * seeds)
     _changes(exercise, verdict)
     _draws(exercise, verdict, range(1, 1 + round(CHANGES * seeds)))
     return verdict
@@ -256,132 +248,6 @@ def _stub_of(exercise: Exercise, course: Course) -> str:
     cells = json.loads(build(source.read_bytes()))["cells"]
     solving = [c for c in cells if c["metadata"].get("nbgrader", {}).get("solution")]
     return "\n\n".join("".join(cell["source"]) for cell in solving)
-
-
-# What functions return that compute nothing.
-_NOTHING = (
-    *("None", "0", "1", "0.0", "1.0", "True", "False", "''", "[]", "{}", "np.bool_(True)"),
-    *("args[0]", "args[-1]", "list(args)", "tuple(args)"),
-    *("np.zeros(np.shape(args[0]))", "np.ones(np.shape(args[0]))"),
-    *("np.zeros(np.shape(args[-1]))", "np.ones(np.shape(args[-1]))"),
-    "tuple(np.zeros(np.shape(a)) for a in args[1:])",
-    "tuple(np.ones(np.shape(a)) for a in args[1:])",
-)
-
-
-class _Cases:
-    """A check's random cases, and the right answers to them; each is made when it is asked for.
-
-    Where the first guess is wrong, as most are, the other cases need not be drawn.
-    """
-
-    def __init__(self, exercise: Exercise, check: Check, seed: int) -> None:
-        self.exercise, self.check = exercise, check
-        self.draws = check.draws(seed)
-        self.cases: list[tuple[Any, Answer]] = []
-
-    def right(self, number: int) -> Answer:
-        """Return the right answer to a case."""
-        while len(self.cases) <= number:
-            data = next(self.draws)
-            self.cases.append((data, right_answer(self.exercise, self.check, data)))
-        return self.cases[number][1]
-
-    def are_passed_by(self, guess: Callable[[int], Answer]) -> bool:
-        """Tell whether a guess for each case, by its number, is right."""
-        for number in range(self.check.cases):
-            expected = self.right(number)
-            if not is_right(self.check, self.cases[number][0], guess(number), expected):
-                return False
-        return True
-
-
-def _no_work(exercise: Exercise, course: Course, verdict: Verdict, seeds: int) -> None:
-    """Demand no points of any check for no work.
-
-    That is: nothing defined, the notebook as it was handed out, functions that compute nothing,
-    and answers that are constants or guesses. A check gives no points if its example is wrong,
-    which is the same under all seeds: only what gets that right has to be tried under many.
-    """
-    for check in exercise.checks:
-        example = right_answers(exercise, check, 0)[0]
-        # Slow checks share what neighbours draw.
-        draws = range(0, seeds, 20) if check.slow else range(seeds)
-        lucky: dict[str, list[int]] = {
-            "the answer to its example": [],
-            "answers to other inputs": [],
-        }
-        same_again = ([example] * check.cases).__getitem__
-        others: Callable[[int], Answer] = same_again
-        for seed in draws:
-            cases = _Cases(exercise, check, seed)
-            for hits, guess in zip(lucky.values(), (same_again, others), strict=True):
-                if cases.are_passed_by(guess):
-                    hits.append(seed)
-            others = cases.right
-        for what, hits in lucky.items():
-            if hits:
-                verdict.problems.append(
-                    f"check {check.name} gives points under {len(hits)} of {len(draws)} seeds "
-                    f"for {what}, first under {hits[0]}"
-                )
-    names = [name for step in exercise.steps for name in step.names]
-    handed_out = {
-        "nothing at all": "",
-        "the notebook as it was handed out": _stub_of(exercise, course),
-    }
-    for what, code in handed_out.items():
-        _earns_nothing(
-            exercise, exercise.checks, what, f"{exercise.given}\n\n{code}", seeds, verdict
-        )
-    for value in _NOTHING:
-        codes = {name: _empty(name, value, exercise.solution) for name in dict.fromkeys(names)}
-        every = "\n\n".join([exercise.given, *codes.values()])
-        whole = f"{exercise.given}\n\n{exercise.solution}"
-        what = f"functions that return {value}"
-        _earns_nothing(exercise, exercise.checks, what, every, seeds, verdict)
-        for step in exercise.steps:
-            checks = [check for check in exercise.checks if check.step == step.id]
-            for name in step.names:
-                code = f"{whole}\n\n{codes[name]}"
-                _earns_nothing(
-                    exercise, checks, f"a {name} that returns {value}", code, seeds, verdict
-                )
-
-
-def _empty(name: str, value: str, solution: str) -> str:
-    """Return a function or class of this name that does no work."""
-    if not re.search(rf"(?m)^class {name}\b", solution):
-        return f"def {name}(*args, **named):\n    return {value}\n"
-    if re.search(rf"(?m)^class {name}\(\w*(Error|Exception)\)", solution):
-        return f"class {name}(Exception):\n    pass\n"
-    return (
-        f"class {name}:\n    def __init__(self, *args, **named):\n        self.args = args\n"
-        f"    def __getattr__(self, name):\n        args = self.args\n        return {value}\n"
-        "    def __enter__(self):\n        return self\n"
-        "    def __exit__(self, *error):\n        return None\n"
-        f"    def __call__(self, *args, **named):\n        return {value}\n"
-    )
-
-
-def _earns_nothing(
-    exercise: Exercise,
-    checks: Iterable[Check],
-    what: str,
-    code: str,
-    seeds: int,
-    verdict: Verdict,
-) -> None:
-    """Demand that this code loses the points of each of these checks, whatever the inputs are."""
-    for check in checks:
-        if not is_passed(exercise, check, code, 0, LITTLE, range(1)):
-            continue
-        random = range(1, 1 + check.cases)
-        for seed in range(0, seeds, 20 if check.slow else 1):
-            if is_passed(exercise, check, code, seed, LITTLE, random):
-                text = f"check {check.name} gives points for {what}, first under seed {seed}"
-                verdict.problems.append(text)
-                break
 
 
 def _strangers(exercise: Exercise, others: Iterable[Exercise], verdict: Verdict) -> None:
