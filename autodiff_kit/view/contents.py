@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from autodiff_kit.record.events import Event, Modified, Requirement, Value
+from autodiff_kit.record.events import Event, Modified, NodeRecord, Requirement, Value
 
-__all__ = ["Contents", "requirements"]
+__all__ = ["Contents", "operands_then", "requirements"]
 
 
 def requirements(events: Sequence[Event]) -> dict[int, list[Requirement]]:
@@ -92,3 +92,38 @@ class Contents:
         rank = self._rank(node)
         if self._ranked.get(storage, {}).get(rank) == node:
             del self._ranked[storage][rank]
+
+
+def operands_then(
+    nodes: Sequence[NodeRecord], events: Sequence[Event]
+) -> dict[tuple[int, int], tuple[Value | None, bool]]:
+    """Return by op and input what the input held when the op ran, and if it is overwritten later.
+
+    Only what is changed in place is there; None stands for the value that it was made with.
+    """
+    changes: dict[int, int] = {}  # new node -> the one whose value it overwrote
+    for event in events:
+        if event["kind"] == "modified":
+            for node in (event["node"], *event.get("joined", ())):
+                inputs = nodes[node].get("inputs", ())
+                changes[node] = inputs[0].get("node", -1) if inputs else node
+    touched = {*changes, *changes.values()}
+    now = Contents()
+    users: dict[int, list[int]] = {}
+    then: dict[tuple[int, int], tuple[Value | None, bool]] = {}
+    for event in events if touched else ():
+        if event["kind"] == "op":
+            for source in nodes[event["node"]]["inputs"]:
+                if (read := source.get("node")) in touched:
+                    users.setdefault(read, []).append(event["node"])
+                    then[event["node"], read] = now.get(read), False
+        elif event["kind"] == "modified":
+            now.change(event)
+            new = {changes[node]: node for node in (event["node"], *event.get("joined", ()))}
+            new |= {changed: changed for changed in users.keys() & now.sharing(event).keys()}
+            for changed, node in new.items():
+                for user in users.pop(changed, ()):  # so of a training loop none is met twice
+                    then[user, changed] = then[user, changed][0], True
+                if (own := (node, changed)) in then:  # it has read what was there before
+                    then[own], users[changed] = (then[own][0], False), [node]
+    return then

@@ -22,7 +22,7 @@ from autodiff_kit.record.events import (
     Value,
 )
 from autodiff_kit.record.source_tree import on_one_line
-from autodiff_kit.view.contents import Contents, requirements
+from autodiff_kit.view.contents import operands_then, requirements
 from autodiff_kit.view.flow import Flow
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
@@ -289,32 +289,7 @@ class Names:
 
     @cached_property
     def _operands_then(self) -> dict[tuple[int, int], tuple[Value | None, bool]]:
-        changes: dict[int, int] = {}  # new node -> the one whose value it overwrote
-        for event in self._events:
-            if event["kind"] == "modified":
-                for node in (event["node"], *event.get("joined", ())):
-                    inputs = self._nodes[node].get("inputs", ())
-                    changes[node] = inputs[0].get("node", -1) if inputs else node
-        touched = {*changes, *changes.values()}
-        now = Contents()
-        users: dict[int, list[int]] = {}
-        then: dict[tuple[int, int], tuple[Value | None, bool]] = {}
-        for event in self._events if touched else ():
-            if event["kind"] == "op":
-                for source in self._nodes[event["node"]]["inputs"]:
-                    if (read := source.get("node")) in touched:
-                        users.setdefault(read, []).append(event["node"])
-                        then[event["node"], read] = now.get(read), False
-            elif event["kind"] == "modified":
-                now.change(event)
-                nodes = {changes[node]: node for node in (event["node"], *event.get("joined", ()))}
-                nodes |= {changed: changed for changed in users.keys() & now.sharing(event).keys()}
-                for changed, node in nodes.items():
-                    for user in users.pop(changed, ()):  # so of a training loop none is met twice
-                        then[user, changed] = then[user, changed][0], True
-                    if (own := (node, changed)) in then:  # it has read what was there before
-                        then[own], users[changed] = (then[own][0], False), [node]
-        return then
+        return operands_then(self._nodes, self._events)
 
     def _expression(self, node: int) -> str:
         record = self._nodes[node]

@@ -1,7 +1,7 @@
 """What the step of an optimizer does to a parameter, as a formula with the learner's names.
 
 After reading you can say how ``opt.step()`` is told: the formula of the optimizer, its learning
-rate, and the numbers of this run where they are few. Read next: ``steps_forward.py``.
+rate, and the numbers of this run where they are few. Read next: ``steps_changes.py``.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 After reading you know what a frame holds - words, a place, the fields of boxes that change - and
 what is known while the events are told: values that have changed, gradients that wait, what is in
-every ``.grad``. Read next: ``steps_forward.py``.
+every ``.grad``. Read next: ``steps_changes.py``.
 """
 
 from __future__ import annotations
