@@ -1,7 +1,7 @@
 """The card on which a solution's lines are put in order, or gaps in them are filled.
 
 After reading this file you can say what the browser is told of a puzzle (its lines, in an order
-that says nothing) and what it answers: where they were put. Read next: ``static/puzzle.js``.
+that says nothing) and what it answers: where they were put. Read next: ``static/rows.mjs``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _NOT_KEPT = (
     "Nothing is kept here: what you solve is forgotten when Python ends, because no folder of "
     "exercises was found. To have one, run in this notebook's folder: autodiff-kit start {}"
 )
-_MODULES = ("code", "keys", "dom")  # each after those that it imports
+_MODULES = ("code", "keys", "dom")  # of the kit's viewer; each after those that it imports
+_OWN = ("rows.mjs", "lines.mjs", "gaps.mjs", "puzzle.js")
 
 
 def _static(name: str) -> str:
@@ -61,7 +62,7 @@ class PuzzleCard(Card):
         is about, and whether it ``solved`` is. It is replaced, never changed.
     """
 
-    _esm = joined(*(static(f"kit/{name}.mjs") for name in _MODULES), _static("puzzle.js"))
+    _esm = joined(*(static(f"kit/{name}.mjs") for name in _MODULES), *map(_static, _OWN))
     _css = static("kit.css") + _static("puzzle.css")
 
     kind = ""
