@@ -340,7 +340,7 @@ def _write_performed(folder: Path, name: str, key: str, title: str) -> None:
     """Write what exercise 17 is made of, under the new name."""
     old_key, old_name = _PERFORMED
     kit = find_course()
-    heading = title[:1].lower() + title[1:]
+    heading = json.dumps(title[:1].lower() + title[1:], ensure_ascii=False)[1:-1]  # within JSON
     parts = (kit / part / old_name for part in ("checks", "source"))
     for place in (place for part in parts for place in part.rglob("*")):
         if place.suffix not in (".py", ".toml", ".ipynb") or "__pycache__" in place.parts:
@@ -348,9 +348,9 @@ def _write_performed(folder: Path, name: str, key: str, title: str) -> None:
         text = place.read_text(encoding="utf-8")
         text = text.replace(old_key, key).replace(old_name, name)
         text = text.replace(f"e{old_key[:2]}-", f"e{key[:2]}-")
-        text = re.sub(r'(?m)^title = ".*"$', f"title = {json.dumps(title)}", text)
+        text = re.sub(r'(?m)^title = ".*"$', lambda _: f"title = {json.dumps(title)}", text)
         text = re.sub(r'(?m)^lesson = ".*"$', 'lesson = ""', text)
-        text = re.sub(r"# Exercise 17: [^\\]*", f"# Exercise {key[:2]}: {heading}", text)
+        text = re.sub(r"# Exercise 17: [^\\]*", lambda _: f"# Exercise {key[:2]}: {heading}", text)
         text = re.sub(r" It follows lesson 03, [^*]*\.\*", "*", text)
         target = folder / place.relative_to(kit).as_posix().replace(old_name, name)
         target.parent.mkdir(parents=True, exist_ok=True)

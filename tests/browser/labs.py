@@ -9,9 +9,9 @@ import nbformat
 from nbformat import v4
 
 # JupyterLab's body is 0 px high, and axe would take everything in it for hidden.
-AXE = """async () => {
+AXE = """async (part) => {
   document.body.style.height = '100vh';
-  const found = await axe.run('.adk-lab', { resultTypes: ['violations'] });
+  const found = await axe.run(part, { resultTypes: ['violations'] });
   return found.violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes[0].html}`);
 }"""
@@ -50,6 +50,12 @@ def write_cells(path: Path, *cells: str) -> Path:
     return path
 
 
+def serious(page: Any, part: str, axe: str) -> list[str]:
+    """Return what axe-core finds in a part of the page, by a selector."""
+    page.evaluate(f"() => {{ {axe} }}")
+    return list(page.evaluate(AXE, part))
+
+
 class LabOnPage:
     """A lab as a learner sees it."""
 
@@ -73,8 +79,7 @@ class LabOnPage:
 
     def serious(self, axe: str) -> list[str]:
         """Return what axe-core finds."""
-        self.page.evaluate(axe)
-        return list(self.page.evaluate(AXE))
+        return serious(self.page, ".adk-lab", axe)
 
     def is_whole(self) -> bool:
         """Return whether no text of the picture reaches over its edge."""

@@ -15,6 +15,7 @@ from autodiff_kit.grading.performing import recording_of, source_of
 from autodiff_kit.grading.places import EXERCISES
 from autodiff_kit.grading.progress import PROGRESS
 from autodiff_kit.view.perform import Script, Walk, perform_script
+from tests.browser.labs import serious
 from tests.grading.performers import right_answer
 
 pytestmark = pytest.mark.browser
@@ -103,7 +104,7 @@ def drawn(folder: Path, key: str) -> Script:
     ids=["mouse, wide", "keyboard alone, dark"],
 )
 def test_what_is_performed_is_written_into_the_notebook_and_has_full_points(
-    how: str, look: dict[str, Any], jupyter: Any, notebook: Callable[..., Any]
+    how: str, look: dict[str, Any], jupyter: Any, notebook: Callable[..., Any], axe: str
 ) -> None:
     folder = jupyter.folder / how / EXERCISES
     folder.mkdir(parents=True)
@@ -131,10 +132,13 @@ def test_what_is_performed_is_written_into_the_notebook_and_has_full_points(
         answer = right_answer(walk.task)
         hand.give(walk.task, answer)
         walk.answer(answer)
+        if len(walk.records) == 9:
+            assert serious(page, ".adk-engine", axe) == []
         if SHOTS and len(walk.records) in (2, 9, 12):
             page.screenshot(path=SHOTS / f"{how}-{look['width']}-{len(walk.records)}.png")
 
     hand.lab.get_by_role("button", name="Draw a new graph").wait_for()
+    assert serious(page, ".adk-engine", axe) == []
     if SHOTS:
         page.screenshot(path=SHOTS / f"{how}-{look['width']}-end.png")
     page.evaluate(RUN_CELL, places["answers"])

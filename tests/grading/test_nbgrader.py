@@ -20,7 +20,9 @@ from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.worker import Level0
 
 ROOT = Path(__file__).resolve().parents[2]
-NAME = "e04_accumulate"
+# An exercise that is written, and one that is performed, each with a classic mistake: to take the
+# last contribution instead of the sum of all.
+EXERCISES = [("e04_accumulate", "keeps_the_last"), ("e17_one_pass", "overwrites")]
 
 if os.environ.get("ADK_REQUIRE_NBGRADER") != "1" and not importlib.util.find_spec("nbgrader"):
     pytest.skip('needs nbgrader: pip install -e ".[nbgrader]"', allow_module_level=True)
@@ -39,31 +41,33 @@ def nbgrader(course: Path, *words: str) -> str:
     return process.stdout + process.stderr
 
 
-def test_generate_validate_autograde_and_export_agree_with_our_grader(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "mistake"), EXERCISES)
+def test_generate_validate_autograde_and_export_agree_with_our_grader(
+    name: str, mistake: str, tmp_path: Path
+) -> None:
     course = tmp_path / "course"
     shutil.copytree(ROOT / "exercises", course, ignore=shutil.ignore_patterns("release"))
-    solved = course / "source" / NAME / f"{NAME}.ipynb"
-    exercise = open_course(course).exercise("04.accumulate")
+    solved = course / "source" / name / f"{name}.ipynb"
+    exercise = open_course(course).exercise(name[1:].replace("_", ".", 1))
     mistakes = {mutant.name: mutant.code for mutant in exercise.mutants}
 
-    nbgrader(course, "generate_assignment", NAME, "--create")
-    released = course / "release" / NAME / f"{NAME}.ipynb"
+    nbgrader(course, "generate_assignment", name, "--create")
+    released = course / "release" / name / f"{name}.ipynb"
     mistaken = json.loads(solved.read_text(encoding="utf-8"))
     for cell in mistaken["cells"]:
         if cell["metadata"].get("nbgrader", {}).get("solution"):
-            # The classic mistake: the last contribution instead of the sum of all.
-            cell["source"] = mistakes["keeps_the_last"]
+            cell["source"] = mistakes[mistake]
     notebooks = {
         "ada": solved.read_text(encoding="utf-8"),
         "ben": json.dumps(mistaken),
         "cem": released.read_text(encoding="utf-8"),
     }
     for student, text in notebooks.items():
-        folder = course / "submitted" / student / NAME
+        folder = course / "submitted" / student / name
         folder.mkdir(parents=True)
-        (folder / f"{NAME}.ipynb").write_text(text, encoding="utf-8")
+        (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
     validated = nbgrader(course, "validate", str(solved))
-    nbgrader(course, "autograde", NAME, "--create")
+    nbgrader(course, "autograde", name, "--create")
     nbgrader(course, "export", "--to", "grades.csv")
 
     with (course / "grades.csv").open(newline="") as lines:

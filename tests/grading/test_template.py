@@ -62,6 +62,26 @@ def test_what_it_writes_can_be_built_verified_graded_and_tried_at_once(
     assert "not attempted yet" in tried
 
 
+def test_one_that_is_performed_is_of_its_own_name_and_is_graded(
+    place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "probe", list)  # whether walls stand is another test's question
+    name = "e02_two_passes"
+
+    run("new-exercise", "02.two_passes", "--perform", "--title", 'Two "passes"')
+    run("build")
+    for student, part in (("ada", "source"), ("bob", "release")):
+        shutil.copytree(place / part / name, place / "submitted" / student / name)
+    run("grade", "submitted", "--allow-level", "0", "--workers", "1")
+
+    assert 'Two "passes"' in run("list").output
+    assert "10 of 10" in run("show", "ada").output
+    assert "not attempted" in run("show", "bob").output
+    texts = [path.read_text("utf-8") for path in place.rglob(f"{name}/**/*") if path.is_file()]
+    assert len(texts) > 6
+    assert not any("17.one_pass" in text or "e17" in text for text in texts)
+
+
 def test_its_notebook_has_a_test_cell_with_hidden_tests_for_each_check(place: Path) -> None:
     begin(place, "02.softmax")
 
