@@ -54,6 +54,16 @@ LONG = [
     "tests/widgets/test_odd_functions.py",
     "tests/ops/test_every_op.py",
 ]
+# These come next, each in one process: at the end, all others would wait for it.
+NEXT = [
+    "tests/same_as_torch/test_op_db.py",
+    "tests/grading/attacks/test_attacks.py",
+    "tests/invariants/test_invariants.py",
+    "tests/puzzles/test_puzzles.py",
+    "tests/grading/test_nbgrader.py",
+    "tests/grading/attacks/test_files.py",
+    "tests/fuzz/test_fuzz.py",
+]
 # These share what takes time, a JupyterLab with Chromium or the package's sources: one process has
 # them. A second JupyterLab and Chromium at the same time would be too much for two cores.
 SHARING = {
@@ -217,7 +227,8 @@ def _turn(item: pytest.Item) -> int:
     if _is_for_a_browser(item):
         return -1
     file = item.nodeid.partition("::")[0]
-    return LONG.index(file) if file in LONG else len(LONG)
+    turns = LONG + NEXT
+    return turns.index(file) if file in turns else len(turns)
 
 
 def _is_for_a_browser(item: pytest.Item) -> bool:

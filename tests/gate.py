@@ -4,7 +4,7 @@ After reading this file you can say which rows of a large table a run goes throu
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from tests import rows
@@ -22,3 +22,9 @@ def some(table: Iterable[Row], number: int) -> list[Row]:
     if IN_THE_GATE or not rows.TOGETHER or number >= len(every):
         return every
     return [every[place * len(every) // number] for place in range(number)]
+
+
+def row_by_row(test: Callable[..., None]) -> Callable[..., None]:
+    """Let each row of a test be one of its own in the gate: its processes share them."""
+    test.is_row_by_row = IN_THE_GATE  # type: ignore[attr-defined]
+    return test

@@ -19,7 +19,7 @@ def require_torch() -> Any:
     if importlib.util.find_spec("torch") is None:
         reason = 'needs PyTorch: pip install -e ".[parity]"'
     else:
-        torch = importlib.import_module("torch")
+        torch = _imported()
         if torch.__version__.split("+")[0] == VERSION:
             return torch
         reason = f"needs PyTorch {VERSION}, found {torch.__version__}"
@@ -39,5 +39,22 @@ def torch_if_there() -> Any:
         return require_torch()
     if importlib.util.find_spec("torch") is None:
         return None
-    torch = importlib.import_module("torch")
+    torch = _imported()
     return torch if torch.__version__.split("+")[0] == VERSION else None
+
+
+def _imported() -> Any:
+    """Import PyTorch; ``manual_seed`` then seeds the processor and the devices that are there.
+
+    For each that is missing it would keep the seed with the text of the whole stack, which takes
+    longer than most samples, and never lets go of it.
+    """
+    torch = importlib.import_module("torch")
+    for device in (torch.cuda, torch.xpu, torch.mtia):
+        if not device.is_available():
+            device.manual_seed_all = _seed_nothing
+    return torch
+
+
+def _seed_nothing(seed: int) -> None:
+    """Stand for the seeding of a device that is missing."""

@@ -71,10 +71,13 @@ def with_all_rows(test: Test, is_shared: Callable[[set[str]], bool]) -> Test:
     Returns
     -------
     function: the test itself if it has no table, or a mark that is about each row alone: a fixture
-    that it uses, a failure that it expects. A table stays where rows have marks of their own.
+    that it uses, a failure that it expects. A table stays where rows have marks of their own, and
+    where the gate shares rows out (``row_by_row`` in ``gate.py``).
     """
     marks = [*getattr(test, "pytestmark", [])]
     if any(mark.name in ("usefixtures", "xfail") for mark in marks):
+        return test
+    if getattr(test, "is_row_by_row", False):
         return test
     tables = [mark for mark in marks if mark.name == "parametrize" and _is_plain(mark)]
     if not tables or not is_shared({name for table in tables for name in _names(table)}):

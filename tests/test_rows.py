@@ -1,6 +1,8 @@
 """Tests of ``rows.py``: what goes through all rows at once misses none of them."""
 
 import inspect
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -141,3 +143,24 @@ def test_some_rows_of_a_table_are_spread_over_it_and_the_gate_takes_all(
         assert len(gate.some("aaabbbccc", 3)) == number
         assert {*gate.some("aaabbbccc", 3)} == {"a", "b", "c"}
         assert gate.some("abc", 3) == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("is_gate", [False, True])
+def test_a_table_stays_in_the_gate_where_processes_share_its_rows(
+    is_gate: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gate, "IN_THE_GATE", is_gate)
+
+    @gate.row_by_row
+    @pytest.mark.parametrize("number", [1, 2])
+    def test(number: int) -> None: ...
+
+    assert (with_all_rows(test, lambda names: True) is test) == is_gate
+
+
+def test_the_files_whose_turn_comes_first_are_there() -> None:
+    root = Path(__file__).parents[1]
+    named = re.findall(r'"(tests/[\w/]+\.py)"', (root / "conftest.py").read_text(encoding="utf-8"))
+
+    assert len(named) > 5
+    assert [name for name in named if not (root / name).exists()] == []

@@ -30,7 +30,7 @@ from autodiff_kit.grading.reach import reach
 from autodiff_kit.grading.release import build, with_hidden_tests
 from autodiff_kit.grading.trusted import Trusted
 from autodiff_kit.grading.verify import SEEDS, table, verify_exercise
-from tests.gate import IN_THE_GATE, some
+from tests.gate import IN_THE_GATE, row_by_row, some
 
 COURSE: Course = open_course(Path(__file__).resolve().parents[3] / "exercises")
 EXERCISES = COURSE.exercises()
@@ -112,6 +112,7 @@ def test_a_mistake_fails_the_same_checks_whatever_is_drawn(
 
 
 @pytest.mark.gate
+@row_by_row
 @each_exercise
 def test_a_mistake_where_a_check_does_not_reach_changes_no_answer(exercise: Exercise) -> None:
     for check in exercise.checks:
@@ -162,6 +163,7 @@ def test_nothing_of_the_solution_is_left_in_the_release(exercise: Exercise) -> N
             assert "assert" in visible.lower()
 
 
+@row_by_row
 @each_exercise
 def test_the_solved_notebook_runs_from_top_to_bottom(exercise: Exercise) -> None:
     shell = pytest.importorskip("IPython.core.interactiveshell").InteractiveShell()
@@ -176,6 +178,7 @@ def test_the_solved_notebook_runs_from_top_to_bottom(exercise: Exercise) -> None
     assert "Visible checks passed; the grade uses other inputs." in text
 
 
+@row_by_row
 @each_exercise
 def test_test_cells_give_the_same_points_as_the_grader(exercise: Exercise) -> None:
     drivers = {check.name.lower(): check.driver for check in exercise.checks}
