@@ -21,7 +21,7 @@ from pathlib import Path
 from time import perf_counter
 from types import CodeType
 
-__all__ = ["AGAIN", "CLOCK", "Clock", "Stopped", "unslowed"]
+__all__ = ["AGAIN", "CLOCK", "Clock", "FullSpeed", "Stopped"]
 
 CLOCK = "clock of a lab"  # the name of what watches, a thread or a tool
 AGAIN = 0.05  # seconds until the next try, if the exception was caught
@@ -141,7 +141,7 @@ def _looking(seconds: float, stop: type[BaseException], thread: int) -> Callable
     return end
 
 
-class unslowed:
+class FullSpeed:
     """Let code run at its own speed inside, where the code itself has to look at the clock.
 
     It is not stopped then: this is for calls that have come back before.

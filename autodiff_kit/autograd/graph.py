@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_kit.autograd.accumulate import Task
-from autodiff_kit.autograd.grad_mode import no_grad
+from autodiff_kit.autograd.grad_mode import AsDecorator, no_grad
 from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.hooks import RemovableHandle
 from autodiff_kit.core.mode import local
@@ -23,6 +22,7 @@ from autodiff_kit.core.node import Node
 from autodiff_kit.core.node_hooks import OpOfOneNode, Visit, current_task
 from autodiff_kit.core.observer import Both, Observer, installed
 from autodiff_kit.core.op import Op, Params, Value
+from autodiff_kit.core.setting import Setting
 from autodiff_kit.core.shown import as_grad_fn, same_leaf, saving_order
 from autodiff_kit.core.view_nodes import Nowhere
 from autodiff_kit.errors import error
@@ -96,16 +96,20 @@ class save_on_cpu(saved_tensors_hooks):
         super().__init__(lambda tensor: tensor, lambda packed: packed)
 
 
-@contextmanager
-def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+class disable_saved_tensors_hooks(AsDecorator, Setting):
     """Refuse ``saved_tensors_hooks`` inside, with a RuntimeError of these words."""
-    if _state.hooks:
-        raise RuntimeError(error_message)
-    before, _state.refusal = _state.refusal, error_message
-    try:
-        yield
-    finally:
-        _state.refusal = before
+
+    def __init__(self, error_message: str) -> None:
+        super().__init__(_state, "refusal", error_message)
+        self._message = error_message
+
+    def _fresh(self) -> disable_saved_tensors_hooks:
+        return type(self)(self._message)
+
+    def __enter__(self) -> None:
+        if _state.hooks:
+            raise RuntimeError(self._message)
+        super().__enter__()
 
 
 class Packed:

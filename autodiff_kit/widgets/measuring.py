@@ -21,7 +21,7 @@ from autodiff_kit.core.observer import installed
 from autodiff_kit.record.memory import Memory
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.widgets.distrust import names_in, reachable_functions
-from autodiff_kit.widgets.running import fresh_grads, run, unslowed
+from autodiff_kit.widgets.running import FullSpeed, fresh_grads, run
 
 __all__ = [
     "MOST",
@@ -64,7 +64,7 @@ def seconds_of(*calls: Callable[[], Any], of: Callable[..., Any] | None = None) 
         with installed(None), fresh_grads() as grads:
             counts = [_count(call) for call in calls]
         before = [(leaf, leaf.grad) for leaf, _ in grads.pairs]
-        with installed(None), unslowed(), ExitStack() as after:
+        with installed(None), FullSpeed(), ExitStack() as after:
             for leaf, grad in before:
                 after.callback(setattr, leaf, "grad", grad)
                 leaf.grad = None  # else the first backward pass adds to the learner's own array

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from autodiff_kit.clock import Clock, Stopped, unslowed
+from autodiff_kit.clock import Clock, FullSpeed, Stopped
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad, Node
 from autodiff_kit.core.observer import Both, Observer, installed
@@ -28,6 +28,7 @@ from autodiff_kit.tensor import Tensor
 __all__ = [
     "OTHER_TENSORS",
     "Clock",
+    "FullSpeed",
     "OutOfBounds",
     "Refused",
     "Stopped",
@@ -41,7 +42,6 @@ __all__ = [
     "restorer",
     "run",
     "the_tensor",
-    "unslowed",
     "with_article",
 ]
 

@@ -5,7 +5,11 @@ import gc
 import pytest
 
 import autodiff_kit as ak
-from autodiff_kit.autograd.graph import register_multi_grad_hook, saved_tensors_hooks
+from autodiff_kit.autograd.graph import (
+    disable_saved_tensors_hooks,
+    register_multi_grad_hook,
+    saved_tensors_hooks,
+)
 from tests.autograd.programs import check
 
 pytestmark = pytest.mark.parity
@@ -151,6 +155,14 @@ PROGRAMS = {
                     print("never")
 
         attempt(around)
+        packed(lambda: a * 2)
+
+        @graph.disable_saved_tensors_hooks("not in here")
+        def forbidden():
+            attempt(inside)
+
+        forbidden()
+        forbidden()
         packed(lambda: a * 2)
     """,
     "save_on_cpu": """
@@ -320,3 +332,14 @@ def test_hooks_inside_of_a_recording() -> None:
 
     assert rec.note is None
     assert x.grad.item() == 6
+
+
+def test_a_refusal_whose_block_was_never_left_is_not_put_back_by_the_garbage_collector() -> None:
+    with disable_saved_tensors_hooks("outer"):
+        block = disable_saved_tensors_hooks("inner")
+        block.__enter__()  # and a clock strikes on the way out, before anything is put back
+        del block
+        gc.collect()
+
+        with pytest.raises(RuntimeError, match="inner"):
+            saved_tensors_hooks(ak.Tensor.half, ak.Tensor.float).__enter__()

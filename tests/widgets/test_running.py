@@ -14,7 +14,7 @@ from autodiff_kit.core.observer import Observer, installed
 from autodiff_kit.record import record
 from autodiff_kit.record.notes import Notes
 from autodiff_kit.widgets import Compare, Slope, at_points, running
-from autodiff_kit.widgets.running import Refused, Stopped, name_of, run, the_tensor, unslowed
+from autodiff_kit.widgets.running import FullSpeed, Refused, Stopped, name_of, run, the_tensor
 from tests.widgets.clock import the_clock_strikes
 
 
@@ -307,7 +307,7 @@ def test_what_is_timed_is_not_watched_and_what_follows_is(no_threads):
         names = {tool: sys.monitoring.get_tool(tool) for tool in range(6)}
         tools = [tool for tool, name in names.items() if name and name != "autodiff_kit"]
         before.extend(map(sys.monitoring.get_events, tools))
-        with unslowed():
+        with FullSpeed():
             events.append([sys.monitoring.get_events(tool) for tool in tools])
         while True:
             pass
