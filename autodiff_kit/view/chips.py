@@ -18,9 +18,10 @@ from autodiff_kit.view.outline import Edge, Outline
 from autodiff_kit.view.payload import Fields, Frame
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 
-__all__ = ["ROOM", "SLOT", "Chip", "Slots", "chip_svg", "chips"]
+__all__ = ["ROOM", "SLOT", "Chip", "Sides", "Slots", "chip_svg", "chips"]
 __all__ += ["parts_of", "slot_svg", "slot_width", "slots"]
 
+Sides = tuple[float, float, float, float]  # left, upper, right and lower
 Slots = dict[str, dict[str, str]]
 
 # Boxes: in a larger drawing only the arrow of the step says what it carries, as at a fold.
@@ -78,6 +79,18 @@ class Chip(NamedTuple):
         if is_active:
             return 0.0, DENSE_ROW / (-2 if is_sent else 2)
         return (left + GAP if is_sent else -right - GAP) / 2, 0.0
+
+    def stack(self, middle: Point, fields: Fields) -> Sides | None:
+        """Return the left, upper, right and lower side of marks that stand below each other now.
+
+        None where they always do, and have room of their own.
+        """
+        if not (self.is_row and self.is_kept and self.slopes and fields["active"]):
+            return None
+        half = max(_width(str(fields.get(name) or "")) for name in ("sent", "slope")) / 2
+        (x, y), (_, height) = middle, self.size
+        tall = (height + DENSE_ROW) / 2
+        return x - half, y - tall, x + half, y + tall
 
     @property
     def of_map(self) -> Size:

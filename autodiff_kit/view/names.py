@@ -52,6 +52,8 @@ REBUILT = {
     "pick": "{} viewed again",
     "put": "{} changed through a view",
     "copy_slices": "{} changed through a view",
+    "log_softmax": "log_softmax({})",
+    "logsumexp": "logsumexp({})",
 }
 _IDENTIFIER = re.compile(r"(?<![\w.])[^\W\d]\w*(?!\w|\s*=[^=])")
 _GRAD = re.compile(r"\.grad\d*$")

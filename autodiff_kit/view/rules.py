@@ -27,6 +27,7 @@ _PATH = re.compile(r"[^\W\d]\w*(?:\.\w+)*(?:'s output|\.\d+(?:\.\w+)*)")  # of a
 _DOTTED = re.compile(r"[^\W\d][\w.]*(?:\[[^\[\]]*\])*")
 _ATOMS = (ast.Call, ast.Attribute, ast.Subscript, ast.List)
 _CLAMP = "clamp(x, min, max)"
+_TURNED = re.compile(r"\.T\b")
 _NUMBER = re.compile(r"-?\d[\d.]*")
 _NEGATIVE = re.compile(r"-(?:\d[\d.]*(?:e[+-]\d+)?|inf)")
 
@@ -136,10 +137,15 @@ def fill(text: str, names: Mapping[str, str], times: str = "*") -> str:
     '3. * (2 * (-4.) ** (2 - 1))'
     >>> fill("-g * cos(x)", {"g": "-3.", "x": "-1."})
     '-(-3.) * cos(-1.)'
+    >>> fill("g @ y.T", {"g": "gradient", "y": "K.T"})
+    'gradient @ K'
     """
-    parts = []
+    parts: list[str] = []
     pieces = _pieces(text)
     for place, (piece, bound, free) in enumerate(pieces):
+        if bound is None and parts and _TURNED.match(piece) and parts[-1].endswith(".T"):
+            piece = piece[2:]  # K.T.T is K
+            parts[-1] = parts[-1].removesuffix(".T")
         new = names.get(piece) if bound is not None else None
         if new is not None and new.endswith(".") and pieces[place + 1][0].startswith("."):
             parts.append(f"({new})")  # (1.).expand()

@@ -15,7 +15,7 @@ from itertools import pairwise
 from math import sqrt
 from textwrap import wrap
 
-from autodiff_kit.view.chips import SLOT, chip_svg, slot_svg, slot_width
+from autodiff_kit.view.chips import SLOT, Sides, chip_svg, slot_svg, slot_width
 from autodiff_kit.view.cuts import cut_svg
 from autodiff_kit.view.drawn import Drawn
 from autodiff_kit.view.enclosures_svg import frames_svg
@@ -100,6 +100,21 @@ def _label_width(text: BoxText) -> float:
     return text_width(max(text["label"], GRADIENT, key=len) + " ", size=SMALL)
 
 
+def _meet(one: Sides, other: Sides) -> bool:
+    return all(one[i] < other[i + 2] and other[i] < one[i + 2] for i in (0, 1))
+
+
+def _stack_of(picture: Drawn, state: State | None) -> Sides | None:
+    """Return where slope and product of this step stand, if that is in the room of others."""
+    places = picture.layout.labels or []
+    for edge, place in zip(picture.outline.edges, places, strict=False):
+        fields = state["edges"][edge.id] if state else None
+        chip = picture.chips.get(edge.id)
+        if chip and place and fields and fields["active"] and fields.get("sent"):
+            return chip.stack(place, fields)
+    return None
+
+
 # -- the base drawing ---------------------------------------------------------------------------
 
 
@@ -122,6 +137,7 @@ def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | No
     stopped = ' class="adk-stopped"' if state and explanation else ""  # else a browser says when
     parts = [f"<g{stopped}>", *behind]
     labels: list[str] = [*titles]  # they lie over all arrows
+    stack = _stack_of(picture, state)
     heads: dict[str, list[float]] = {}  # of each box whose arrows are labelled, from the left
     widest: dict[str, float] = {}  # of their labels
     for edge, route in zip(picture.outline.edges, picture.layout.routes, strict=True):
@@ -158,6 +174,10 @@ def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | No
             if last and near:  # outermost labels stand outside, the others above each other
                 side, anchor = (6, "start") if rank else (-6, "end")
                 y -= LINE * rank if rank < last else 0
+            left, own = x + side, text_width(picture.edge_labels[edge.id], size=SMALL)
+            left -= own * (anchor == "end")
+            if stack and _meet(stack, (left, y - 15, left + own, y - 2)):
+                continue
             labels.append(
                 f'<text class="{classes}" data-edge-label="{edge.id}" x="{pixels(x + side)}" '
                 f'y="{pixels(y - 5)}" text-anchor="{anchor}">{label}</text>'

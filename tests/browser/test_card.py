@@ -9,7 +9,9 @@ import pytest
 import autodiff_kit as ak
 from autodiff_kit.view import build
 from autodiff_kit.view.page import to_html
+from tests.invariants.running import run
 from tests.record import cells
+from tests.view.programs import SMALL
 
 pytestmark = pytest.mark.browser
 
@@ -200,3 +202,33 @@ def test_folded_steps_of_backward_light_its_line_and_the_code_begins_with_a_whol
                 "e => e.getBoundingClientRect().bottom <= "
                 "e.closest('.adk-source-body').getBoundingClientRect().bottom"
             )
+
+
+COVERED = """root => {
+  const shown = (name) => [...root.querySelectorAll(name)]
+    .filter((mark) => mark.checkVisibility({ visibilityProperty: true }));
+  const overlap = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1
+    && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
+  const marks = shown('.adk-sent, .adk-slope').map((mark) => mark.getBoundingClientRect());
+  const roles = shown('.adk-arg');
+  const covered = roles.filter((role) =>
+    marks.some((mark) => overlap(mark, role.getBoundingClientRect())));
+  return [roles.length, covered.map((role) => role.textContent)];
+}"""
+
+
+def test_no_step_covers_a_part_of_left_or_right(
+    desk: Callable[..., Any], board: Any, tmp_path: Path
+) -> None:
+    program = run("", ak, "torch.manual_seed(0)\n" + SMALL["two layers by hand"].strip())
+    page = desk(width=1400, height=900).page
+    page.goto(to_html(build(program.recording), tmp_path / "mlp.html").as_uri())
+    stepper = board(page)
+    counts = set()
+
+    for step in range(stepper.last + 1):
+        stepper.go(step)
+        count, covered = stepper.root.evaluate(COVERED)
+        counts.add(count)
+        assert covered == []
+    assert max(counts) > 2

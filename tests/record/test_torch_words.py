@@ -28,8 +28,8 @@ def saved_at(rec: Recording, node: dict[str, Any]) -> set[str]:
     ("call", "things"),
     [
         ("F.nll_loss(torch.log_softmax(x, 0), t)", {"log_softmax(x, 0)", "t"}),
-        ("F.cross_entropy(x, t, weight=w)", {"x - log(sum(exp(x)))", "t", "w"}),
-        ("F.cross_entropy(input=x, target=t)", {"x - log(sum(exp(x)))", "t"}),
+        ("F.cross_entropy(x, t, weight=w)", {"log_softmax(x)", "t", "w"}),
+        ("F.cross_entropy(input=x, target=t)", {"log_softmax(x)", "t"}),
         ("2 ** x", {"x", "its result"}),
     ],
 )

@@ -12,6 +12,7 @@ from autodiff_kit.view import build, still_svg
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import HEIGHT, WIDTH
 from autodiff_kit.view.scene import Picture
+from autodiff_kit.view.svg_text import text_width
 from tests.invariants.running import run
 from tests.view.programs import SMALL
 
@@ -104,3 +105,20 @@ def test_the_product_is_written_out_on_the_arrow_of_the_step_alone() -> None:
 
     assert sent(root) == ["1. × 1.3853 = 1.3853"]  # dg/df = 2 f, f = 0.6927
     assert sent(last)[-1] == "1.3853"
+
+
+@every_program
+def test_no_word_at_an_arrow_is_covered_by_a_mark_at_any_step(name: str) -> None:
+    picture = drawn(SMALL[name])
+
+    for step in range(len(picture.frames)):
+        _, marks = rects(picture, step)
+        for text in ElementTree.fromstring(still_svg(picture, step)).iter():
+            if "adk-arg" not in (text.get("class") or "").split():
+                continue
+            x, y = (float(text.get(axis) or 0) for axis in ("x", "y"))
+            width = text_width(text.text or "", size=13)
+            left = x - width * (text.get("text-anchor") == "end")
+            for mark in marks:
+                beside = left + width <= mark[0] or mark[2] <= left
+                assert beside or y <= mark[1] or mark[3] <= y - 9

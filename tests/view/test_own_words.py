@@ -17,6 +17,32 @@ F = "def f(x):\n    return (x * x).sum()\n"
 X = "x = torch.tensor([1.0, 2.0])\n"
 
 
+@BOTH
+def test_what_a_loss_makes_on_its_way_has_the_name_of_its_function(library: str) -> None:
+    source = """\
+x = torch.tensor([[1.0, 2.0]], requires_grad=True)
+loss = torch.nn.functional.cross_entropy(x * 2, torch.tensor([0]))
+loss.backward()
+"""
+    steps = captions(source, library)
+
+    assert any(step.startswith("log_softmax(x * 2): log softmax makes") for step in steps)
+    assert not any("exp(x" in step for step in steps)
+
+
+@BOTH
+def test_a_tensor_that_is_transposed_twice_is_called_as_it_was(library: str) -> None:
+    source = """\
+Q, K = (torch.ones(4, 5, requires_grad=True) for _ in range(2))
+loss = (Q @ K.T).sum()
+loss.backward()
+"""
+    steps = captions(source, library)
+
+    assert any(step.endswith("@ K, a (4, 5) tensor.") for step in steps)
+    assert not any(".T.T" in step for step in steps)
+
+
 # -- torch.func ------------------------------------------------------------------------------------
 
 

@@ -9,6 +9,12 @@ import { clamp } from "./steps.mjs";
 const INSET = 9;
 const STACKED = 10; // half the height of a mark where lines are close
 const TOLD_APART = 0.4; // the smallest scale at which boxes can be told apart
+const meets = (a, b) => a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h;
+/** The room of slope and product where they stand below each other, on the arrow of the step. */
+function stackOf({ rect, fields }) {
+  const w = Math.max(...["sent", "slope"].map((name) => textWidth(fields?.[name] ?? ""))) + 2 * INSET;
+  return { x: rect.x + (rect.w - w) / 2, y: rect.y - STACKED, w, h: rect.h + 2 * STACKED };
+}
 const textWidth = (text) => text.length * 14 * 0.6125 * 1.02;
 
 /** Where a group is moved to. */
@@ -95,6 +101,12 @@ export function graphPane(payload, still, pick) {
       return [name, chip.querySelector(`rect.adk-${name}`), text, Number(text?.getAttribute("x"))];
     });
   }
+  // Words at the heads of arrows, and the room that each takes.
+  const roles = [...layer.querySelectorAll("text.adk-arg")].map((mark) => {
+    const [right, base] = ["x", "y"].map((name) => Number(mark.getAttribute(name)));
+    const w = (textWidth(mark.textContent) * 13) / 14;
+    return { mark, rect: { x: mark.getAttribute("text-anchor") === "end" ? right - w : right, y: base - 10, w, h: 13 } };
+  });
   for (const slot of layer.querySelectorAll("[data-slot]")) {
     (edges[slot.dataset.slot] ??= { marks: [] }).slot = slot;
   }
@@ -338,6 +350,8 @@ export function graphPane(payload, still, pick) {
         }
         for (const id of [idBefore, frame.edge]) if (id != null) this.carry(id, edges[id]?.fields);
         idBefore = frame.edge;
+        const stack = edge?.chip?.dataset.row != null ? stackOf(edge) : null;
+        for (const { mark, rect } of roles) mark.classList.toggle("adk-covered", stack != null && meets(stack, rect));
         if (edge) firstNode.before(...edge.marks); // over the arrows it shares its way with, under the boxes
       }
       atError = null;
