@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit import ops
+from autodiff_kit.autograd.batched import grads_of_batch
 from autodiff_kit.core.base import TensorBase, wrap
 from autodiff_kit.core.hooks import gradient_of
 from autodiff_kit.core.mode import local
@@ -123,8 +124,11 @@ def grad(
         As in ``backward``.
     allow_unused : bool, optional
         Return None for inputs that no output depends on, instead of an error.
+    is_grads_batched : bool
+        Whether ``grad_outputs`` have a first dimension more: one backward pass for each, and the
+        gradients are returned in one, too.
     materialize_grads : bool
-        Return zeros for them.
+        Return zeros for inputs that no output depends on.
 
     Returns
     -------
@@ -135,8 +139,6 @@ def grad(
     RuntimeError
         As ``backward``, and if an input does not require grad or was not used.
     """
-    if is_grads_batched:
-        raise error("autograd.batched")
     if materialize_grads and allow_unused is False:
         raise error("autograd.unused_as_zeros")
     sources, targets = _as_tuple(outputs), _as_tuple(inputs)
@@ -147,6 +149,15 @@ def grad(
             raise error("autograd.grad_of_no_tensor", kind=type(target).__name__)
     retain = create_graph if retain_graph is None else retain_graph
     seeds = _gradients(sources, grad_outputs)
+    if is_grads_batched:
+        may_be_unused = allow_unused or materialize_grads
+        one = partial(grad, sources, targets, create_graph=create_graph, allow_unused=may_be_unused)
+        columns = grads_of_batch(one, sources, seeds, retain)
+        pairs = zip(targets, columns, strict=True)
+        return tuple(
+            _zeros(target, create_graph) if g is None and materialize_grads else g
+            for target, g in pairs
+        )
     records = _records(create_graph)
     roots = _roots(sources, seeds, records)
     ends = _nodes(targets)
@@ -173,16 +184,22 @@ def grad(
                     tensors[id(g)] = looked_into(g, [seed for seed in seeds if seed is not None])
                 g = tensors[id(g)]
         elif materialize_grads:
-            if create_graph and tensor._array.dtype.kind != "f":
-                raise error("dtypes.whole_requires_grad")
-            g = gradient_of(ops.zeros_like(tensor._array))  # in the same order in memory
-            g.requires_grad_(create_graph)
+            g = _zeros(tensor, create_graph)
         elif not allow_unused:
             raise error("autograd.unused", index=index)
         gradients.append(g)
     if local.mode.observer is not None:
         local.mode.observer.gradients_returned(targets, gradients)
     return tuple(gradients)
+
+
+def _zeros(tensor: TensorBase, create_graph: bool) -> Any:
+    """Return the gradient by a tensor on which nothing depends: in the same order in memory."""
+    if create_graph and tensor._array.dtype.kind != "f":
+        raise error("dtypes.whole_requires_grad")
+    g = gradient_of(ops.zeros_like(tensor._array))
+    g.requires_grad_(create_graph)
+    return g
 
 
 @cache  # an import statement takes 1.5 us, also of what is loaded

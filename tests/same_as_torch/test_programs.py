@@ -277,6 +277,51 @@ HIGHER = {
     """,
 }
 
+BATCHES = {
+    "a batch of gradients gives the rows of the Jacobian": """
+        y = a * a
+        print(torch.autograd.grad(y, a, torch.eye(2), is_grads_batched=True, retain_graph=True))
+        gradients = torch.eye(2), torch.tensor([3.0, 4.0])
+        print(torch.autograd.grad((y * w, w.sum()), (a, w), gradients, is_grads_batched=True))
+        print(a.grad, w.grad)
+    """,
+    "what was frozen, or no output depends on, is the same as for one gradient": """
+        options = {"retain_graph": True, "is_grads_batched": True}
+        y = a * a
+        for more in ({"allow_unused": True}, {"materialize_grads": True}):
+            print(torch.autograd.grad(y, (a, w), torch.eye(2), **options, **more))
+        print(torch.autograd.grad(y, a, torch.ones(3, 2), is_grads_batched=True))
+        try:
+            y.sum().backward()
+        except RuntimeError as error:
+            print(str(error).split("\\n")[0])
+    """,
+    "gradients of a batch can be differentiated again": """
+        y = a**3
+        g, = torch.autograd.grad(y, a, torch.eye(2), is_grads_batched=True, create_graph=True)
+        print(g.requires_grad, g.detach(), g.shape)
+        (g * w).sum().backward()
+        print(a.grad, w.grad)
+        v = torch.eye(2, requires_grad=True)
+        g, = torch.autograd.grad(a * 3, a, v, is_grads_batched=True, create_graph=True)
+        g.sum().backward()
+        print(v.grad)
+    """,
+    "what a batch of gradients cannot be": """
+        y, z = a * a, a.sum()
+        for outputs, gradients in (
+            (y, torch.ones(2)), (y, torch.ones(2, 3)), (y, torch.tensor(1.0)), (y, None),
+            (z, None), (z, torch.tensor(1.0)), (y, torch.ones(0, 2)),
+            ((y, z), (torch.eye(2), None)), ((y, z), (torch.eye(2),)),
+            ((y, z), (torch.eye(2), torch.ones(3))),
+        ):
+            try:
+                torch.autograd.grad(outputs, a, gradients, is_grads_batched=True)
+            except Exception as error:
+                print(type(error).__name__, str(error).split("\\n")[0])
+    """,
+}
+
 BROADCASTING = {
     "broadcast inputs get summed gradients": """
         row = torch.ones(3, requires_grad=True)
@@ -1085,7 +1130,7 @@ COPIES = {
 }
 
 GROUPS = (LEAVES, ACCUMULATION, FREEING, UNUSED, HIGHER, BROADCASTING, SINGULAR, DTYPES, MODES)
-GROUPS += (IN_PLACE, VIEWS, HOOKS, GRAPH, LAYOUTS, LONG, COPIES, ROWS, CPU, BORDERS)
+GROUPS += (BATCHES, IN_PLACE, VIEWS, HOOKS, GRAPH, LAYOUTS, LONG, COPIES, ROWS, CPU, BORDERS)
 PROGRAMS = {name: program for group in GROUPS for name, program in group.items()}
 
 
