@@ -45,8 +45,9 @@ def grads_of_batch(
             batch[0]  # which raises
         own = batch.shape[1:]
         if own != output.shape:  # of which PyTorch's words leave another dimension out
-            places = {"index": index, "wrong": own[1:], "own": own, "output": output.shape}
-            raise error("autograd.batch_shape", **places)
+            raise error(
+                "autograd.batch_shape", index=index, wrong=own[1:], own=own, output=output.shape
+            )
         sizes.append(len(batch))
     if len({*sizes}) > 1:
         raise error("autograd.batch_sizes", sizes=[*dict.fromkeys(sizes)])

@@ -57,6 +57,21 @@ _NATIVE_SCALE = Worded("", _SCALE.words.replace("{x}", "{input}"))  # as PyTorch
 _NORMALIZED = "the {{g}} times {{weight}} / the standard deviation of the {rows}"
 _LESS = ", less what would move or stretch all of the {rows} alike"
 _SLOPE = Worded("", "the {g} times the slope of {op} at {x}")
+_DEVIATION = (  # of an op with several results, whose names are the learner's
+    "the gradient of the standard deviation times ({x} - its mean) / (({terms} - {correction}) "
+    "times the standard deviation)"
+)
+_VARIANCE = "the gradient of the variance times 2 / ({terms} - {correction}) times ({x} - its mean)"
+_AND_MEAN = ", plus {share} the gradient of the mean"
+_AT_BOTH = (
+    "the gradient of the minimum at the smallest element, that of the maximum at the largest, "
+    "shared where several are equal, and 0 elsewhere"
+)
+_SINGULAR = (
+    "U × M × Vh, where the diagonal of M is the gradient of S, and all else in M comes from the "
+    "gradients of U and Vh, divided by the differences of the squares of S; where {x} is not "
+    "square, what of these two lies outside of their vectors is added, divided by S"
+)
 _WINDOW = Worded("", "the {g} at the largest element of each window, 0 elsewhere")
 
 
@@ -105,7 +120,10 @@ WORDED: Mapping[str, Worded] = {
     "cumsum x": Worded("", "the sum of the {g} from each element to the last along {along}"),
     "var x": Worded("", "the {g} times 2 / ({terms} - {correction}) times ({x} - its mean)"),
     "std x": Worded("", "the {g} times ({x} - its mean) / (({terms} - {correction}) times {out})"),
+    "std_mean x": Worded("", _DEVIATION + _AND_MEAN),
+    "var_mean x": Worded("", _VARIANCE + _AND_MEAN),
     # the largest, the smallest
+    "aminmax x": Worded("", _AT_BOTH),
     "max_all x": _LARGEST,
     "min_all x": _SMALLEST,
     "amax x": _extreme("largest", _ALONG),
@@ -148,6 +166,7 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("tril x", "triu x"), Worded("", "the {g} where {x} was kept, 0 elsewhere")),
     "constant_pad_nd x": Worded("", "the {g} without the padding"),
     # products
+    "linalg_svd x": Worded("", _SINGULAR),
     "mv x": Worded("outer(g, y)", "the outer product of the {g} and {y}"),
     # losses
     "nll_loss x mean": Worded(

@@ -1,6 +1,7 @@
 """The rules that are told in words or by a formula of their own say what the engine computes."""
 
 import linecache
+from functools import partial
 from itertools import count
 
 import numpy as np
@@ -58,6 +59,22 @@ CASES: dict[str, tuple[str, str]] = {
     "cumsum x": ("x.cumsum(1)", "np.flip(np.cumsum(np.flip(g, 1), 1), 1)"),
     "var x": ("x.var()", "g * 2 / (6 - 1) * (x - x.mean())"),
     "std x": ("x.std()", "g * (x - x.mean()) / ((6 - 1) * out)"),
+    "std_mean x": (
+        "(lambda s, m: 2 * s + m)(*torch.std_mean(x, 1))",
+        "g[:, None] * 2 * (x - mean(x)) / ((3 - 1) * x.std(1, ddof=1)[:, None]) + g[:, None] / 3",
+    ),
+    "var_mean x": (
+        "(lambda v, m: 2 * v + m)(*torch.var_mean(x, 1))",
+        "g[:, None] * 2 * 2 / (3 - 1) * (x - mean(x)) + g[:, None] / 3",
+    ),
+    "aminmax x": (
+        "(lambda low, high: low / 2 + high)(*torch.aminmax(x, dim=1))",
+        "g[:, None] * ((x == x.max(1, keepdims=True)) + (x == x.min(1, keepdims=True)) / 2)",
+    ),
+    "linalg_svd x": (
+        "(lambda u, s, vh: (u[0] * u[1] * s).sum() + s[0])(*torch.linalg.svd(x, False))",
+        "of_svd(x)",
+    ),
     "max_all x": ("x.max()", "g * (x == 4.0)"),
     "min_all x": ("x.min()", "g * (x == -2.0)"),
     "amax x": ("x.amax(1)", "g[:, None] * (x == x.max(1, keepdims=True))"),
@@ -268,6 +285,16 @@ def _through(g, x, axis):
     return (g - g.mean(axis, keepdims=True) - normalized * share) / deviations
 
 
+def _of_svd(x, g):
+    """Return what the words say for the gradient of (u[0] * u[1] * s).sum() + s[0]."""
+    u, s, vh = np.linalg.svd(x, full_matrices=False)
+    of_s = (u[0] * u[1] + [1, 0]) * g
+    of_u = u[::-1] * s * g
+    turned = u.T @ of_u
+    off = (turned - turned.T) * s / (s**2 - s[:, None] ** 2 + np.eye(2))
+    return u @ (np.diag(of_s) + off) @ vh
+
+
 def _contribution(recording, entry: str):
     op, argument, *_ = entry.split()
     gradients = {}
@@ -330,6 +357,11 @@ def test_a_rule_gives_what_its_words_or_its_formula_say(entry):
         return
     arrays = {"np": np, "g": g, "x": x, "other": space["other"].numpy(), "out": known["out"]}
     arrays |= {"normalized": _normalized, "through": _through}
+    seed = next(event["seed"][0] for event in recording.events if event["kind"] == "backward")
+    arrays |= {
+        "mean": lambda x: x.mean(1, keepdims=True),
+        "of_svd": partial(_of_svd, g=_array(seed)),
+    }
     if "slope" in meaning:
         f, x = {"torch": torch, "F": F}, space["x"].detach().double()
         up, down = (eval(code, {**f, "x": x + h}).numpy() for h in (1e-5, -1e-5))
