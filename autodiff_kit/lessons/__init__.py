@@ -1,9 +1,9 @@
 """What the lessons' notebooks need besides the kit itself: questions, and the learner's progress.
 
-After reading you know the two names a lesson imports. Nothing here loads Jupyter before a question
+After reading you know the names a lesson imports. Nothing here loads Jupyter before a question
 is really asked. Read next: ``predict.py``.
 """
 
-from autodiff_kit.lessons.predict import predict, show_progress
+from autodiff_kit.lessons.predict import predict, recall, show_progress
 
-__all__ = ["predict", "show_progress"]
+__all__ = ["predict", "recall", "show_progress"]

@@ -70,6 +70,8 @@ class QuestionCard(Card):
     ----------
     question : Question
         What to ask.
+    is_recalled : bool
+        Whether it was asked before in its own lesson, and what was said there does not count.
 
     Attributes
     ----------
@@ -86,13 +88,13 @@ class QuestionCard(Card):
     form = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
 
-    def __init__(self, question: Question) -> None:
+    def __init__(self, question: Question, *, is_recalled: bool = False) -> None:
         self.question = question
         self._first: str | None = None
         self._tried = False
         before: progress.Answer | None = None
         note = ""
-        if question.key:
+        if question.key and not is_recalled:
             answers, note = progress.read()
             before = answers.get(question.key)
             self._first = before.first if before else None

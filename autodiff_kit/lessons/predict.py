@@ -15,8 +15,9 @@ from autodiff_kit.lessons.questions import Question
 
 if TYPE_CHECKING:
     from autodiff_kit.lessons.cards import ProgressCard, QuestionCard
+    from autodiff_kit.lessons.recalling import Recalled
 
-__all__ = ["predict", "show_progress"]
+__all__ = ["predict", "recall", "show_progress"]
 
 
 def predict(
@@ -114,6 +115,23 @@ def _find(key: str) -> Question:
         f"The lessons have no question {key[:60]!r}.\n"
         f"-> {hint} A question of your own also needs choices=, number= or code=."
     )
+
+
+def recall(lesson: str) -> Recalled:
+    """Ask two questions from earlier lessons, chosen by this learner's answers so far.
+
+    Parameters
+    ----------
+    lesson : str
+        The number of the lesson that begins, such as ``"05"``.
+
+    Returns
+    -------
+    Recalled - a list of cards; shown when it is the last line of a cell.
+    """
+    from autodiff_kit.lessons.recalling import ask
+
+    return ask(lesson)
 
 
 def show_progress() -> ProgressCard:

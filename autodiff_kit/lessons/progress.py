@@ -176,6 +176,56 @@ def read_performances() -> tuple[dict[str, Performance], str]:
         return {}, ""
 
 
+def keep_recalled(key: str, right: bool) -> tuple[bool, str]:
+    """Add the answer to a question that was asked again in a later lesson.
+
+    Parameters
+    ----------
+    key : str
+        The question's key.
+    right : bool
+        Whether this try is right.
+
+    Returns
+    -------
+    (bool, str) - whether it was kept; and what the learner should know, ``""`` if all is well.
+    """
+
+    def add(data: Json) -> None:
+        before = _recalled(data)
+        times, _ = before.get(key, (0, False))
+        entries = data.get("recalled")
+        entries = entries if isinstance(entries, dict) else {}
+        entries = {**entries, key: {"times": times + 1, "right": right}}
+        data["recalled"] = dict(sorted(entries.items()))
+
+    return _change(add, "answer")
+
+
+def read_recalled() -> dict[str, tuple[int, bool]]:
+    """Read which questions were recalled; change nothing.
+
+    Returns
+    -------
+    dict from str to (int, bool) - by the questions' keys, how often, and whether the last answer
+    was right. Of a file that cannot be read, nothing.
+    """
+    try:
+        return _recalled(_load(path()))
+    except (_DamagedError, _NewerError, OSError):
+        return {}
+
+
+def _recalled(data: Json) -> dict[str, tuple[int, bool]]:
+    """Take what was recalled out of a file's content; an entry that is not whole is left out."""
+    recalled = {}
+    entries = data.get("recalled")
+    for key, entry in entries.items() if isinstance(entries, dict) else ():
+        if isinstance(entry, dict) and isinstance(entry.get("times"), int):
+            recalled[key] = entry["times"], entry.get("right") is True
+    return recalled
+
+
 def _change(change: Callable[[Json], None], what: str) -> tuple[bool, str]:
     """Read the file, change its content and write it whole, under a lock."""
     file, note = path(), ""

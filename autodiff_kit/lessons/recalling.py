@@ -1,0 +1,113 @@
+"""Two questions from earlier lessons, as a lesson begins: what was wrong comes back.
+
+After reading you know which questions are chosen, and for whom. What is answered here is kept
+apart from the first predictions, so that these stay what they were. Read next: ``progress.py``.
+"""
+
+from __future__ import annotations
+
+import html
+
+from autodiff_kit.lessons import progress
+from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
+from autodiff_kit.lessons.cards import QuestionCard
+from autodiff_kit.lessons.questions import Question
+
+__all__ = ["COUNT", "REPEATED", "RecallCard", "Recalled", "ask", "choose"]
+
+COUNT = 2  # of questions at the beginning of a lesson
+
+# Questions that can be asked anywhere, in the order of the lessons; to each, the mistakes in a
+# performance (``view/perform/script.py``) after which it is asked.
+REPEATED: dict[str, tuple[str, ...]] = {
+    "00.slope": ("local_slope",),
+    "01.leaf": (),
+    "01.twice": ("counts_once", "edges", "count"),
+    "02.when": (),
+    "02.spread": ("constant_as_leaf", "recorded", "targets"),
+    "02.branch": ("other_branch", "branch"),
+    "02.grows": (),
+    "02.task": ("inputs",),
+    "03.order": ("too_early", "next", "begin"),
+    "03.adds": ("overwrites", "own_factor", "wrong_input", "sum", "value"),
+    "03.again": ("grad_replaced", "grad", "again"),
+    "03.task": ("leaf",),
+    "04.loop": (),
+    "04.while": (),
+    "04.jump": (),
+    "05.inside": (),
+    "05.detach": ("flows_through",),
+    "05.task": (),
+    "07.shrinks": (),
+    "08.who": ("saved",),
+    "09.grad": (),
+    "11.twice": ("freed", "stops"),
+    "11.changed": ("stale_value",),
+    "11.leaf": (),
+}
+
+
+class RecallCard(QuestionCard):
+    """A question of an earlier lesson; the answer is kept as one that was recalled."""
+
+    def __init__(self, question: Question) -> None:
+        super().__init__(question, is_recalled=True)
+        number = question.key.partition(".")[0]
+        (lesson,) = (lesson for lesson in LESSONS if lesson.number == number)
+        self.body = f"<p><em>From lesson {number}, {html.escape(lesson.title)}</em></p>{self.body}"
+
+    def _keep(self, response: str, right: bool, *, looked: bool = False) -> str:
+        self._tried = True
+        return progress.keep_recalled(self.question.key, right)[1]
+
+    def still(self) -> str:
+        """Return what is the same for every learner: not the question."""
+        return "<p><em>A question from an earlier lesson: run this cell to answer it.</em></p>"
+
+    def __repr__(self) -> str:
+        """Say what this is, the same for every learner."""
+        return "A question from an earlier lesson: run this cell to answer it"
+
+
+class Recalled(list[RecallCard]):
+    """The questions for one learner, shown one below the other."""
+
+    def _ipython_display_(self) -> None:
+        for card in self:
+            card._ipython_display_()
+
+
+def ask(lesson: str) -> Recalled:
+    """Return the cards of the questions for this learner (see ``predict.recall``)."""
+    return Recalled(RecallCard(QUESTIONS[key]) for key in choose(lesson))
+
+
+def choose(lesson: str) -> list[str]:
+    """Return the keys of the questions that a learner is asked as a lesson begins.
+
+    First what was wrong or was looked up, in a prediction or as a mistake in a performance, and not
+    recalled since; then what was recalled least often, and of that what was asked longest ago.
+
+    Parameters
+    ----------
+    lesson : str
+
+    Returns
+    -------
+    list of str - in the order of the lessons.
+    """
+    answers, _ = progress.read()
+    performances, _ = progress.read_performances()
+    recalled = progress.read_recalled()
+    mistakes = {name for performance in performances.values() for name in performance.again}
+
+    places = {key: place for place, key in enumerate(REPEATED)}  # as the lessons ask them
+
+    def order(key: str) -> tuple[bool, int, int]:
+        times, is_right = recalled.get(key, (0, False))
+        was_wrong = key in answers and not answers[key].right
+        is_open = not is_right and (was_wrong or not mistakes.isdisjoint(REPEATED[key]))
+        return not is_open, times, places[key]
+
+    earlier = [key for key in REPEATED if key.partition(".")[0] < lesson]
+    return sorted(sorted(earlier, key=order)[:COUNT], key=places.__getitem__)

@@ -1,0 +1,89 @@
+"""Two questions from earlier lessons: which, for whom, and what of it is kept."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from autodiff_kit.lessons import progress, recall
+from autodiff_kit.lessons.bank import QUESTIONS
+from autodiff_kit.lessons.recalling import REPEATED, choose
+from autodiff_kit.view.perform.script import CONCEPTS, MISCONCEPTIONS
+
+
+@pytest.fixture(autouse=True)
+def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ADK_PROGRESS", str(tmp_path / "progress.json"))
+    return tmp_path / "progress.json"
+
+
+def test_what_was_wrong_comes_back_until_it_is_recalled() -> None:
+    progress.keep("01.leaf", "No", False)
+    progress.keep("02.when", "while Python runs this line", True)
+    progress.keep("04.jump", "3", False)
+
+    assert choose("06") == ["01.leaf", "04.jump"]
+    assert choose("04")[1:] != ["04.jump"]  # only from earlier ones
+
+    (leaf,) = (card for card in recall("06") if card.question.key == "01.leaf")
+    assert leaf.answer(str(QUESTIONS["01.leaf"].answer)) == "right"
+    assert "01.leaf" not in choose("06")
+    assert "04.jump" in choose("06")
+    assert progress.read()[0]["01.leaf"].first == "No"  # the first prediction stays
+
+
+def test_a_mistake_in_a_performance_brings_its_question() -> None:
+    result = {"mastered": [], "misconceptions": ["overwrites"], "practise": ["freed"]}
+    progress.keep_performance("03.engine", result)
+
+    assert choose("04")[-1:] == ["03.adds"]
+    assert choose("12") == ["03.adds", "11.twice"]
+
+
+def test_of_what_was_right_the_oldest_and_least_recalled_come_first() -> None:
+    assert choose("00") == []
+    assert choose("01") == ["00.slope"]
+    assert choose("05") == [*REPEATED][:2]
+
+    for key in choose("05"):
+        progress.keep_recalled(key, True)
+
+    assert choose("05") == [*REPEATED][2:4]
+
+
+def test_whoever_looks_has_not_recalled_it() -> None:
+    progress.keep("01.leaf", "No", False)
+    (leaf,) = (card for card in recall("02") if card.question.key == "01.leaf")
+    leaf.answer(QUESTIONS["01.leaf"].choices[1])
+    leaf.look()
+
+    assert "01.leaf" in choose("06")
+    assert "first prediction" not in leaf.state["note"]
+
+
+def test_every_mistake_and_task_of_a_performance_has_at_most_one_question() -> None:
+    names = [name for mistakes in REPEATED.values() for name in mistakes]
+
+    assert len(names) == len(set(names))
+    assert set(names) <= {*CONCEPTS, *MISCONCEPTIONS}
+    assert set(REPEATED) <= set(QUESTIONS)
+    assert [*REPEATED] == [key for key in QUESTIONS if key in REPEATED]
+
+
+def test_stored_pages_show_no_question_for_it_depends_on_the_learner() -> None:
+    (card,) = recall("01")
+
+    assert "y = x * x" in card.body
+    assert "From lesson 00" in card.body
+    assert "y" not in re.sub("<.*?>", "", card.still()).split()
+    assert "x * x" not in repr(card)
+
+
+@pytest.mark.parametrize("damage", ["[1]", '{"version": 1, "recalled": [3]}'])
+def test_a_damaged_file_begins_anew(damage: str, file: Path) -> None:
+    file.write_text(damage)
+
+    assert choose("05") == [*REPEATED][:2]
+    assert progress.keep_recalled("01.leaf", True)[0]
+    assert json.loads(file.read_text())["recalled"] == {"01.leaf": {"times": 1, "right": True}}
