@@ -36,7 +36,7 @@ class Observer:
         return function(*inputs, **params)
 
     def carries(self, function: Callable[..., Any], *arguments: Any, **switches: Any) -> Any:
-        """Run ``function``, which carries gradients back from the roots ``given[0]``."""
+        """Run ``function``, which carries gradients back from the roots ``arguments[0]``."""
         return function(*arguments, **switches)
 
     def applied(

@@ -25,7 +25,7 @@ _VARIADIC = 0x04  # inspect.CO_VARARGS; importing inspect takes a tenth of what 
 
 
 class Rule:
-    r"""A VJP rule: cotangent of the output -> contribution to one input.
+    r"""A backward rule: cotangent of the output -> contribution to one input (a VJP).
 
     Attributes
     ----------

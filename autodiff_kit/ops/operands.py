@@ -75,9 +75,8 @@ class Operands:
         if self.row.is_refused:
             return edges
         leading = tuple([None if type(edge) is Nowhere else edge for edge in edges])
-        if (
-            leading != edges
-        ):  # PyTorch saves at any rate what more than one rule, or the only, reads
+        if leading != edges:
+            # PyTorch saves at any rate what more than one rule reads, or the only one.
             names = [name for rule in self.row.rules.values() for name in rule.reads]
             several = len(self.row.rules) > 1
             self.always_saved = {name for name in names if names.count(name) > several}

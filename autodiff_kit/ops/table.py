@@ -1,7 +1,7 @@
 """The op table: how an operation is declared.
 
-After reading this file you can add an op: a plain NumPy function with ``@op`` above it, and one
-rule per input. What these become is in ``core/op.py``. Read next: ``arithmetic.py``.
+After reading this file you can add an op: a NumPy function below ``@op``, and for each input a
+backward rule (a VJP: vector-Jacobian product). Read next: ``arithmetic.py``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def op(
     >>> @cube.vjp("x")
     ... def _(g, x):
     ...     return g * 3 * x * x
-    >>> del OPS["cube"]
+    >>> del OPS["cube"]  # an example is no row of the table
     >>> cube(2.0)
     8.0
     """
