@@ -2,10 +2,11 @@
 
 Five kinds of programs, each with its backward pass: a recurrent network, a training loop, a
 ``Sequential`` of residual blocks, a transformer and a recursion over a tree. ``run`` is what the
-recorded program takes per op, plain and recorded; ``picture`` the CPU time from the end of the
-recording's block to the widget's first picture, ``page`` the size of that picture as a page,
-``bytes`` what the recording holds per op, and ``shown`` what it holds once that picture is there.
-How long a step takes in that page, ``python -m tests.browser.latency`` says.
+recorded program takes per op, ``plain`` what it takes without a recorder, and ``ratio`` the one
+over the other; ``picture`` the CPU time from the end of the recording's block to the widget's first
+picture, ``page`` the size of that picture as a page, ``bytes`` what the recording holds per op, and
+``shown`` what it holds once that picture is there. How long a step takes in that page,
+``python -m tests.browser.latency`` says.
 """
 
 from __future__ import annotations
@@ -125,7 +126,17 @@ def large(ops: int, only: str) -> None:
         libraries["PyTorch"].set_num_threads(1)
     except ImportError:
         print("(PyTorch is not installed and left out)")
-    heads = ("ops", "contrib.", "plain us", "run us", "picture s", "page kB", "boxes", "bytes")
+    heads = (
+        "ops",
+        "contrib.",
+        "plain us",
+        "run us",
+        "ratio",
+        "picture s",
+        "page kB",
+        "boxes",
+        "bytes",
+    )
     print(f"{'':22s}" + "".join(f"{head:>10s}" for head in (*heads, "shown")))
     for title, program in PROGRAMS.items():
         for name, library in libraries.items():
@@ -167,7 +178,7 @@ def _row(program: Callable[[Any, int], None], library: Any, ak: Any, ops: int) -
     note = "" if contributions else "  no contribution"
     return (
         f"{count:10d}{contributions:10d}{plain * per_op:10.2f}{run * per_op:10.2f}"
-        f"{picture_time:10.2f}{size:10.0f}{boxes:10d}"
+        f"{run / plain:10.1f}{picture_time:10.2f}{size:10.0f}{boxes:10d}"
         f"{recording_size * 10 / count:10.0f}{picture_size * 10 / count:10.0f}{note}"
     )
 
