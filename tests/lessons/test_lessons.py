@@ -60,8 +60,8 @@ def test_the_first_cell_brings_all_that_the_lesson_needs(path: Path) -> None:
 
     assert first.source.startswith("import autodiff_kit as torch\n")
     number = path.name[:2]
-    asked = "" if number == "00" else f'\nrecall("{number}")'
-    assert first.source.endswith(f"\n%load_ext autodiff_kit{asked}")
+    recall = "" if number == "00" else f'\nrecall("{number}")'
+    assert first.source.endswith(f"\n%load_ext autodiff_kit{recall}")
     assert not any(re.search(r"^\s*(import|from)\b", cell.source, re.M) for cell in others)
 
 
