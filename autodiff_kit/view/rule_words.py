@@ -102,7 +102,7 @@ WORDED: Mapping[str, Worded] = {
     "hardtanh x": Worded("", "the {g} where {x:()} is between {low} and {high}, 0 elsewhere"),
     "softplus x": Worded("g * sigmoid(beta * x)"),
     "softmax x": Worded("out * (g - (g * out).sum(dim, keepdim=True))"),
-    "log_softmax x": Worded("g - exp(out) * g.sum(dim, keepdim=True)"),
+    "log_softmax x": Worded("", "the {g}, less its sum along {along} times the softmax of {x}"),
     "logsumexp x": Worded("", "the {g} times the softmax of {x} along {along}"),
     **dict.fromkeys(("gelu x", "hardswish x", "elu x", "celu x"), _SLOPE),
     "linalg_vector_norm x": Worded("", "the {g} times the slope of the norm at {x}"),

@@ -32,7 +32,10 @@ CASES: dict[str, tuple[str, str]] = {
     "hardtanh x": ("F.hardtanh(x, -1.6, 2.0)", "np.where((x > -1.6) & (x < 2.0), g, 0)"),
     "softplus x": ("F.softplus(x, beta=2)", ""),
     "softmax x": ("torch.softmax(x, 1)", ""),
-    "log_softmax x": ("torch.log_softmax(x, 0)", ""),
+    "log_softmax x": (
+        "torch.log_softmax(x, 0)",
+        "g - g.sum(0) * np.exp(x) / np.exp(x).sum(0)",
+    ),
     "logsumexp x": ("torch.logsumexp(x, 0)", "g * np.exp(x) / np.exp(x).sum(0)"),
     "gelu x": ("F.gelu(x)", "g * slope"),
     "linalg_vector_norm x": (
