@@ -15,6 +15,7 @@ def test_no_homemade_word_stands_for_a_term_of_the_field() -> None:
 )
 def test_a_homemade_word_is_found(sentence: str) -> None:
     assert language.homemade_in(sentence)
+    assert language.ANY_WORD.search(f"It is.\n{sentence}\nIt was.")
 
 
 def test_no_participle_is_the_name_of_a_thing() -> None:
