@@ -18,7 +18,7 @@ import struct
 import time
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -59,10 +59,22 @@ class File:
 def files_in(
     place: Path,
     stack: contextlib.ExitStack,
-    around: Sequence[str] = AROUND,
+    around: Sequence[Collection[str]] = (AROUND,),
     most: int | None = None,
 ) -> Iterator[File]:
-    """Yield the files of a folder or a zip, or the one file that a place is; none is read yet."""
+    """Yield the files of a folder or a zip, or the one file that a place is; none is read yet.
+
+    Parameters
+    ----------
+    place : Path
+    stack : ExitStack
+        What an open zip is closed with.
+    around : sequence of collections of str
+        What folders around those of the learners are called, from the outermost inward; each may be
+        left out.
+    most : int, optional
+        No more of the files in each learner's folder.
+    """
     if place.is_dir():
         yield from _on_disk(place, around, most)
     elif place.suffix.lower() == ".zip" and place.is_file():
@@ -77,12 +89,24 @@ def files_in(
         yield _file(place, place.parent)
 
 
-def _on_disk(place: Path, around: Sequence[str], most: int | None) -> Iterator[File]:
+def _on_disk(
+    place: Path, around: Sequence[Collection[str]], most: int | None
+) -> Iterator[File]:
     """Yield the files below a folder; of each learner's folder no more than can be of use."""
-    for path in sorted(place.iterdir(), key=lambda path: path.name):
-        is_around = path.name.casefold() in around and path.is_dir() and not path.is_symlink()
-        for part in sorted(path.iterdir(), key=lambda path: path.name) if is_around else [path]:
-            yield from itertools.islice(_below(part, place), most)
+    for part in _parts(place, around):
+        yield from itertools.islice(_below(part, place), most)
+
+
+def _parts(folder: Path, around: Sequence[Collection[str]]) -> Iterator[Path]:
+    """Yield what belongs to one learner each: a folder, or a loose file."""
+    for path in sorted(folder.iterdir(), key=lambda path: path.name):
+        levels = (n for n, names in enumerate(around) if path.name.casefold() in names)
+        level = next(levels, None)
+        is_around = level is not None and path.is_dir() and not path.is_symlink()
+        if level is None or not is_around or not os.access(path, os.R_OK | os.X_OK):
+            yield path  # also a folder that cannot be read, which is a row
+        else:
+            yield from _parts(path, around[level + 1 :])
 
 
 def _below(path: Path, place: Path) -> Iterator[File]:

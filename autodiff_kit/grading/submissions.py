@@ -38,6 +38,7 @@ MAX_SEEN = 1_000  # files in one learner's folder
 LOOKING = Limits(seconds=3, memory=512, total=3)  # into one of several files
 MAX_UNPACKING = 10.0  # seconds, for all zips of one learner
 MAX_LOOKING = 6.0  # seconds, into all of one learner's files for an exercise
+_CUT = f"More than {MAX_FILES} files: the others are not read."
 
 
 def find(
@@ -78,7 +79,7 @@ def find(
     names.is_alone = place.is_file() and place.suffix.lower() != ".zip"
     with contextlib.ExitStack() as stack:
         # Folders with those of the learners in them; where a pattern says so, all may be such.
-        around = [*AROUND, *map(str.casefold, exercises)]
+        around = (AROUND, [name.casefold() for name in exercises])
         files = list(files_in(place, stack, around, None if pattern else MAX_SEEN))
         tops = {PurePosixPath(readable(file.path)).parts[:1] for file in files}
         if len(tops) == 1 and all("/" in file.path for file in files):
@@ -107,7 +108,9 @@ def find(
         for handed_in in learners.values():
             runner = runner or Level0()
             read = _identified(_read(handed_in, names, runner), names.exercises, runner)
-            yield from _chosen(list(read), tasks or {}, runner)
+            cut = _CUT if len(handed_in) > MAX_FILES else ""
+            for submission in _chosen(list(read), tasks or {}, runner):
+                yield replace(submission, note=f"{submission.note} {cut}".strip())
 
 
 def _read(
@@ -148,8 +151,6 @@ def _read(
                 yield replace(label, problem=problem)
         except Unreadable as problem:
             yield replace(label, suffix=file.suffix, problem=clean(str(problem), 300))
-    if len(files) > MAX_FILES:
-        yield replace(files[0][1], problem=f"More than {MAX_FILES} files: the others are not read.")
 
 
 def _time_in(file: File) -> float:

@@ -220,8 +220,13 @@ def test_the_file_that_was_worked_on_counts_and_the_others_are_named(
     assert submission.note == f"One of several files; not counted: {folder}{other}."
 
 
-@pytest.mark.parametrize("around", ["", "submitted/"])
-@pytest.mark.parametrize("suffix", ["py", "ipynb", "zip"])
+@pytest.mark.parametrize(
+    ("around", "suffix"),
+    [
+        *(("", "py"), ("", "ipynb"), ("", "zip"), ("submitted/", "py"), ("e01_double/", "txt")),
+        ("submitted/e01_double/", "txt"),
+    ],
+)
 def test_very_many_files_of_one_learner_are_few_rows_and_cost_nobody_else(
     suffix: str, around: str, tmp_path: Path
 ) -> None:
@@ -231,6 +236,7 @@ def test_very_many_files_of_one_learner_are_few_rows_and_cost_nobody_else(
 
     eve = [s for s in hand_ins if s.student == "eve"]
     assert 1 <= len(eve) <= submissions.MAX_RIVALS and all(s.problem for s in eve)
+    assert all("the others are not read" in s.note for s in eve)
     assert [s.problem for s in hand_ins if s.student == "bob"] == [""]
 
 
