@@ -81,7 +81,7 @@ def show(student: str, results: Path, folder: Path | None) -> None:
                     for when in sorted(
                         times.get((attempt.exercise, work_of(attempt.hash, attempt.origin)), [])
                     )
-                    if when > 1  # older results know the order alone
+                    if in_words(when)  # older results know the order alone
                 )
                 + (f"\n  {attempt.note}" if attempt.note else "")
                 + ("" if attempt in latest else f"\n  {_SUPERSEDED}")

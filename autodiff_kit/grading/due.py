@@ -6,14 +6,20 @@ word counts on when work came: the learning platform's before a file's. Read nex
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-__all__ = ["Due", "dates_of", "in_words", "time_of"]
+__all__ = ["Due", "dates_of", "in_words", "is_plausible", "time_of"]
 
 DAY = 86_400.0
+# Of the years 2000 to 2099, in any time zone: others come from a broken clock, or from a joker.
+_PLAUSIBLE = (
+    datetime.datetime(2000, 1, 2, tzinfo=datetime.UTC).timestamp(),
+    datetime.datetime(2099, 12, 31, tzinfo=datetime.UTC).timestamp(),
+)
 _RULES = {"grace": 60.0, "closes": DAY, "penalty": 0.01, "most": 0.01}
 
 
@@ -143,16 +149,33 @@ def time_of(value: object, where: str = "the date") -> float:
             value = read.fromisoformat(value.strip())
         except ValueError:
             pass
-    if isinstance(value, datetime.datetime):
-        return value.timestamp()
+    seconds = math.nan
+    with contextlib.suppress(ValueError, OverflowError, OSError):  # a year that no clock shows
+        if isinstance(value, datetime.datetime):
+            seconds = value.timestamp()
+        elif isinstance(value, datetime.date):
+            midnight = datetime.datetime.combine(value, datetime.time())
+            seconds = (midnight + datetime.timedelta(days=1)).timestamp()
+    if is_plausible(seconds):
+        return seconds
     if isinstance(value, datetime.date):
-        midnight = datetime.datetime.combine(value, datetime.time())
-        return (midnight + datetime.timedelta(days=1)).timestamp()
+        raise ValueError(f"{where}: {value} is not in the years 2000 to 2099.")
     raise ValueError(f"{where}: {value!r} is no date. Write it like 2026-11-30T23:59:00")
+
+
+def is_plausible(seconds: float) -> bool:
+    """Tell whether work can have been handed in, or be due, at a time: in the years 2000 to 2099.
+
+    Parameters
+    ----------
+    seconds : float
+        Since 1970; whatever stood in a file.
+    """
+    return _PLAUSIBLE[0] <= seconds < _PLAUSIBLE[1]
 
 
 def in_words(seconds: float) -> str:
     """Return a time for people, in the time zone of this machine; "" where it is not known."""
-    if not seconds:
+    if not is_plausible(seconds):  # also in results of earlier versions
         return ""
     return datetime.datetime.fromtimestamp(seconds).astimezone().strftime("%Y-%m-%d %H:%M")

@@ -89,9 +89,7 @@ def files_in(
         yield _file(place, place.parent)
 
 
-def _on_disk(
-    place: Path, around: Sequence[Collection[str]], most: int | None
-) -> Iterator[File]:
+def _on_disk(place: Path, around: Sequence[Collection[str]], most: int | None) -> Iterator[File]:
     """Yield the files below a folder; of each learner's folder no more than can be of use."""
     for part in _parts(place, around):
         yield from itertools.islice(_below(part, place), most)
@@ -151,7 +149,7 @@ def _file(path: Path, place: Path) -> File:
     name = os.path.relpath(path, place).replace(os.sep, "/")
     time = 0.0
     with contextlib.suppress(OSError):
-        time = max(os.lstat(path).st_mtime, 0.0)
+        time = os.lstat(path).st_mtime
     return File(name, lambda: _read_file(str(path)), time)
 
 

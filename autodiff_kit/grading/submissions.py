@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import inspect
+import math
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,6 +22,7 @@ import numpy as np
 
 from autodiff_kit.grading import notebook
 from autodiff_kit.grading.calls import Call, Limits, Runner, clean
+from autodiff_kit.grading.due import is_plausible
 from autodiff_kit.grading.handed_in import AROUND, CANDIDATES, MAX_FILE, File, files_in, unzipped
 from autodiff_kit.grading.identity import Names, Submission, readable, told_apart
 from autodiff_kit.grading.notebook import Unreadable
@@ -87,15 +89,12 @@ def find(
             own = "" if place.is_dir() else place.stem.casefold()  # class.zip with class/ in it
             names.around = top if top.casefold() in (*AROUND, own) else ""
         times = {
-            PurePosixPath(f.path).parent: _time_in(f) for f in files if names.is_timestamp(f.path)
+            PurePosixPath(f.path).parent: [_time_in(f)] for f in files if names.is_timestamp(f.path)
         }
         files = [f for f in files if not names.is_timestamp(f.path)]
         labels = [
-            replace(
-                names.label(file.path),
-                handed_in=times.get(PurePosixPath(file.path).parent) or file.time,
-            )
-            for file in files
+            _timed(names.label(f.path), [*times.get(PurePosixPath(f.path).parent, ()), f.time])
+            for f in files
         ]
         written: dict[str, set[str]] = {}
         for file, label in zip(files, labels, strict=True):
@@ -154,13 +153,20 @@ def _read(
 
 
 def _time_in(file: File) -> float:
-    """Return the time that nbgrader wrote into a file, in seconds since 1970, or 0."""
+    """Return the time that nbgrader wrote into a file, in seconds since 1970; NaN for no time."""
     try:
         words = file.read()[:100].decode().split()
         text, zone = " ".join(words[:2]), "".join(words[2:3]).replace("UTC", "+00:00")
-        return datetime.datetime.fromisoformat(text + zone).timestamp()
-    except (Unreadable, ValueError, OverflowError):
-        return 0.0
+        return datetime.datetime.fromisoformat(text + zone).timestamp() or math.nan
+    except (Unreadable, ValueError, OverflowError, OSError):
+        return math.nan
+
+
+def _timed(label: Submission, times: Sequence[float]) -> Submission:
+    """Return a submission with the first time that can be; one that cannot be is told."""
+    handed_in = next(filter(is_plausible, times), 0.0)
+    words = "" if all(is_plausible(t) or not t for t in times) else "Time stamp not readable."
+    return replace(label, handed_in=handed_in, note=f"{label.note} {words}".strip())
 
 
 def _identified(

@@ -10,14 +10,15 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner, Result
 
 from autodiff_kit.cli import cli
-from autodiff_kit.grading import sandbox, submissions
+from autodiff_kit.grading import handed_in, sandbox, submissions
 from autodiff_kit.grading.course import Course, open_course
-from autodiff_kit.grading.due import Due, dates_of, time_of
+from autodiff_kit.grading.due import Due, dates_of, in_words, time_of
 from autodiff_kit.grading.engine_local import Engine, grade
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.hand_ins import FOLDER, keep, kept
@@ -122,9 +123,14 @@ def test_a_file_on_a_disk_is_as_old_as_it_is(tmp_path: Path) -> None:
         ("2026-11-30 12:00:00 +0100", 1796036400),
         ("at noon", None),
         ("", None),
+        ("0001-01-01 00:00:00 UTC", None),
+        ("0001-01-01 00:00:00", None),
+        ("9999-12-31 23:59:59 UTC", None),
+        ("9999-12-31 23:59:59 -2359", None),
+        ("1970-01-01 00:00:00 UTC", None),
     ],
 )
-def test_nbgraders_timestamp_counts_before_the_file(
+def test_nbgraders_timestamp_counts_before_the_file_where_it_is_a_time(
     text: str, seconds: float | None, tmp_path: Path
 ) -> None:
     folder = tmp_path / "in" / "ada" / tiny.NAME
@@ -133,7 +139,35 @@ def test_nbgraders_timestamp_counts_before_the_file(
     (folder / "timestamp.txt").write_text(text)
     os.utime(folder / "a.py", (MONDAY, MONDAY))
 
-    assert found(tmp_path / "in") == [("ada", MONDAY if seconds is None else seconds, None)]
+    (submission,) = submissions.find(tmp_path / "in", [tiny.NAME])
+    assert submission.handed_in == (MONDAY if seconds is None else seconds)
+    assert submission.note == ("Time stamp not readable." if seconds is None else "")
+
+
+@pytest.mark.parametrize("seconds", [1.0, 10.0**11, 10.0**17])
+def test_a_time_of_no_clock_counts_as_none_and_is_told(
+    seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some disks keep no such time: what the system says of the file is put in its place."""
+    path = tmp_path / f"ada_{tiny.NAME}.py"
+    path.write_text("x = 1")
+    facts = SimpleNamespace(st_mtime=seconds, st_mode=path.stat().st_mode)
+    monkeypatch.setattr(handed_in.os, "lstat", lambda path: facts)
+
+    (submission,) = submissions.find(path, [tiny.NAME])
+
+    assert (submission.handed_in, submission.note) == (0.0, "Time stamp not readable.")
+
+
+@pytest.mark.parametrize("seconds", [-62_135_596_800.0, 253_402_300_799.0, 1e300, float("nan")])
+def test_times_that_earlier_versions_kept_stop_no_command(seconds: float) -> None:
+    assert in_words(seconds) == ""
+
+
+@pytest.mark.parametrize("text", ["0001-01-01", "9999-12-31", "9999-12-31T23:59", "1999-12-31"])
+def test_a_date_of_another_century_is_refused_in_words(text: str) -> None:
+    with pytest.raises(ValueError, match="2000 to 2099"):
+        time_of(text)
 
 
 def test_a_learners_own_timestamp_is_no_word_of_nbgraders(tmp_path: Path) -> None:
