@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autodiff_kit.cli import cli
-from autodiff_kit.grading import handed_in, sandbox, submissions
+from autodiff_kit.grading import sandbox, submissions
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.due import Due, dates_of, in_words, time_of
 from autodiff_kit.grading.engine_local import Engine, grade
@@ -152,7 +152,7 @@ def test_a_time_of_no_clock_counts_as_none_and_is_told(
     path = tmp_path / f"ada_{tiny.NAME}.py"
     path.write_text("x = 1")
     facts = SimpleNamespace(st_mtime=seconds, st_mode=path.stat().st_mode)
-    monkeypatch.setattr(handed_in.os, "lstat", lambda path: facts)
+    monkeypatch.setattr(os, "lstat", lambda path: facts)
 
     (submission,) = submissions.find(path, [tiny.NAME])
 
