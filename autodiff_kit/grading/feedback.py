@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import html
 import inspect
+import json
 import re
 import secrets
 import sys
@@ -310,7 +311,7 @@ def hidden_test(key: str, name: str, namespace: Space) -> None:
         raise AssertionError(row.text)
 
 
-def code_in(namespace: Space, exercise: Exercise) -> str:
+def code_in(namespace: Space, exercise: Exercise) -> Work:
     """Return the learner's code out of a notebook or interpreter that is running.
 
     Parameters
@@ -321,8 +322,8 @@ def code_in(namespace: Space, exercise: Exercise) -> str:
 
     Returns
     -------
-    str - for each name that is asked for the newest cell that defines it, in the order they ran;
-    and so for the names that these cells read: helpers and imports in cells of their own.
+    Work - a notebook: for each name that is asked for the newest cell that defines it, in the order
+    they ran; and so for the names that these cells read: helpers and imports in cells of their own.
     """
     history = _history(namespace)
     tasks = [name for step in exercise.steps for name in step.names]
@@ -346,7 +347,10 @@ def code_in(namespace: Space, exercise: Exercise) -> str:
             if cells and not numbers & {*cells}:
                 numbers.add(cells[-1])
                 waiting.append(history[cells[-1]])
-    return "".join(f"# %%\n{cell}\n" for cell in [*(history[n] for n in sorted(numbers)), *loose])
+    sources = [*(history[n] for n in sorted(numbers)), *loose]
+    cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    return Work(json.dumps(notebook).encode(), ".ipynb")  # places are those of its cells
 
 
 def _history(namespace: Space) -> list[str]:

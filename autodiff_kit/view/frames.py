@@ -13,17 +13,33 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, cast
 
-from autodiff_kit.record.events import Contribution, Event, Mark, RecordingData, Visit
+from autodiff_kit.record.events import (
+    Contribution,
+    Event,
+    Gradient,
+    Mark,
+    Modified,
+    RecordingData,
+    Visit,
+)
 from autodiff_kit.view.explanation import explain, summary
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.payload import Fields, Frame
-from autodiff_kit.view.steps import Subject, Value
+from autodiff_kit.view.steps import FORWARD, UPDATE, Subject, Value
 from autodiff_kit.view.steps_backward import BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.steps_grad import NAMED
 from autodiff_kit.view.values import added, show
-from autodiff_kit.view.words import a_value, box_value, equation, sentence, spoken, the_value
+from autodiff_kit.view.words import (
+    a_value,
+    box_value,
+    equation,
+    listed,
+    sentence,
+    spoken,
+    the_value,
+)
 
 __all__ = ["Subject", "frames", "tell"]
 
@@ -90,6 +106,9 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.last_grads: dict[int, Value | None] = {}  # texts of thousands before are never shown
         self.sent_out: dict[str, Fields] = {}  # by arrow, what its passes have sent there
         self.seeds: list[str] = []  # what they have begun with
+        self.update: Any = None  # the statement that changes what is in folds
+        self.updated: dict[str, set[int]] = {}  # leaves, by box
+        self.update_frame: Frame | None = None
         # A fold is told when its last operation has run; a fold of leaves with its first one.
         self.closing = {box.id: box.ops[-1] if box.ops else box.nodes[0] for box in outline.boxes}
 
@@ -153,8 +172,10 @@ class _Teller(ForwardSteps, BackwardSteps):
         """Meet a fold: its first operation, a leaf in it, or something that happens to it later."""
         if event["kind"] == "modified":
             self.change(event)
+            self._tell_update(box, event)
         elif event["kind"] == "grad":
             self.put(event["node"], event["grad"])
+            self._tell_update(box, event)
         self.hide(event)
         if event["kind"] != "op" and event["kind"] != "leaf":
             return
@@ -165,6 +186,33 @@ class _Teller(ForwardSteps, BackwardSteps):
         elif node == self.closing[box.id]:
             self._begin()
             self.folded(box)
+
+    def _tell_update(self, box: Box, event: Modified | Gradient) -> None:
+        """Tell what a statement such as ``opt.step()`` changes inside of folds: in one step."""
+        kind, where = event["kind"], event["where"]
+        is_parameter = self.nodes[event["node"]]["kind"] == "leaf"
+        if where is None or not is_parameter:
+            return
+        if (kind, where) != self.update or self.frames[-1] is not self.update_frame:
+            self.update, self.updated = (kind, where), {}
+            phase = UPDATE if self.phase == FORWARD else self.phase
+            self.add(kind, event["node"], "", where=where, phase=phase)
+            self.update_frame = self.frames[-1]
+        self.updated.setdefault(box.id, set()).add(event["node"])
+        count = sum(map(len, self.updated.values()))
+        boxes = [b for b in self.outline.boxes if b.id in self.updated]
+        headings = [b.heading.removeprefix("parameters of ") for b in boxes]
+        named = [heading for heading in headings if heading != "parameters"]
+        inside = listed(named) if len(boxes) <= NAMED else f"{len(boxes):,} boxes"
+        of = f" of {inside}" if inside else ""
+        opening = self.round(event.get("scope", 0))
+        plural = "s" * (count > 1)
+        if event["kind"] == "modified":
+            words = f"{self._how(event)} changes {count:,} parameter{plural}{of} in place"
+        else:
+            become = "cleared" if event["grad"] is None else "changed"
+            words = f"{count:,} gradient{plural}{of} {'are' if plural else 'is'} {become}"
+        self.update_frame["caption"] = sentence(opening + words)
 
     def _begin(self) -> None:
         self.passes, self.pending, self.sent_out, self.seeds = 0, {}, {}, []

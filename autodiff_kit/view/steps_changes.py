@@ -83,6 +83,8 @@ class ChangeSteps(Steps):
             self.frames[-1]["caption"] += " It is written in place of what was there."
             return
         at, old = before["id"], self.value(before["id"])
+        # What is read from a .grad is the new box from here on: the next pass adds to that.
+        self.gradients |= {leaf: node for leaf, read in self.gradients.items() if read == at}
         self.frames[-1]["caption"] += f" It is written over {self.names.name(at)}, in place."
         by = f" by {record['text']}" if record["text"] else ""
         self.frames[-1]["set"][self.outline.box_of[at].id] = {

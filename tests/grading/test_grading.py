@@ -712,9 +712,23 @@ def test_a_notebook_s_check_takes_helpers_and_imports_from_cells_of_their_own(
         "def double(x):\n    return 4 * half(x) + 1",
     ]
 
-    code = code_in({"In": cells}, course.exercise("01.double"))
+    work = code_in({"In": cells}, course.exercise("01.double"))
 
-    assert code == "".join(f"# %%\n{cells[number]}\n" for number in (0, 2, 4))
+    sources = [cell["source"] for cell in json.loads(work.data)["cells"]]
+    assert sources == [cells[number] for number in (0, 2, 4)]
+
+
+def test_a_notebook_s_check_names_lines_as_they_stand_in_their_cell(
+    course: Course, runner: Runner
+) -> None:
+    cells = ["import math\n\n\nHALF = 0.5\n", "# mine\ndef double(x):\n    return x.real[0] * HALF"]
+
+    result = grade_code(
+        course.exercise("01.double"), code_in({"In": cells}, course.exercise("01.double")), runner, 1
+    )
+
+    text = " ".join(row.text for row in result.rows)
+    assert 'in the cell "# mine", line 3: return x.real[0] * HALF' in text
 
 
 def test_what_gives_no_answer_is_not_said_to_be_wrong(course: Course, runner: Runner) -> None:

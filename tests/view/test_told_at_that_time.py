@@ -359,3 +359,20 @@ def test_a_name_that_is_swapped_back_is_told_alone(library: str) -> None:
     )
 
     assert "in the code now" not in "".join(steps)
+
+
+@BOTH
+def test_a_pass_adds_to_the_gradient_that_was_written_last(library: str) -> None:
+    source = """w = torch.tensor(5., requires_grad=True)
+for i in range(3):
+    ((w - 2) ** 2).backward()
+    with torch.no_grad():
+        w -= 0.1 * w.grad
+        w.grad.zero_()
+"""
+    table = recorded(source, library).recording.to_text().partition("\nSteps\n")[0]
+    rows = table.splitlines()
+
+    # 2 (w - 2), for w = 5, 4.4 and 3.92; each time 0.1 of that is what is subtracted.
+    gradients = [re.split("  +", row.lstrip("> "))[-1] for row in rows if "w.grad" in row[:12]]
+    assert gradients == ["6., overwritten", "4.8, overwritten", "3.84, overwritten", "0."]

@@ -303,7 +303,8 @@ export function graphPane(payload, still, pick) {
       if (node.cells) replace(node.cells, fields.cells ?? node.own, fields.tensor ?? node.numbers);
       if (node.map) replace(node.map, text && fields.map, fields.gradient);
       const spoken = fields.map ? fields.gradient : text; // the picture has the numbers, the text their shape
-      node.box.setAttribute("aria-label", payload.nodes[id].aria + (text && `, gradient ${spoken}`));
+      const now = fields.value == null ? "" : `, now ${fields.value}`; // as it was made stands in the label
+      node.box.setAttribute("aria-label", payload.nodes[id].aria + now + (text && `, gradient ${spoken}`));
     },
     /** Bring what one arrow says up to date: the local slope, and what has come back along it. */
     carry(id, fields) {
