@@ -33,7 +33,7 @@ from autodiff_kit.grading.puzzles import has_puzzles
 from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
 __all__ = [
-    *("Feedback", "Words", "check", "code_in", "hidden_test", "hint"),
+    *("Feedback", "Words", "check", "code_in", "hidden_test", "hint", "history"),
     *("inline", "picture_of"),
 ]
 
@@ -229,7 +229,7 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     folder = folder_of_notebook()
     if any(row.status != MISSING for row in rows):  # else nothing was run yet to check
         keep_result(folder, exercise, result)
-    changed = redefined(exercise.given, _history(namespace))
+    changed = redefined(exercise.given, history(namespace))
     begin = _BEGIN.format(exercise.id) if has_puzzles(course.folder, exercise) else ""
     return _in_cell(namespace, Feedback(exercise, result, changed=changed, begin=begin))
 
@@ -249,7 +249,7 @@ def _not_run(exercise: Exercise, row: Row) -> Row:
 def _in_cell(namespace: Space, part: _P) -> _P:
     """Have a result shown together with those that its cell has had before."""
     global _cell
-    number = len(_history(namespace))
+    number = len(history(namespace))
     if number != _cell[0]:
         _cell = (number, [])
     if number:
@@ -325,11 +325,11 @@ def code_in(namespace: Space, exercise: Exercise) -> Work:
     Work - a notebook: for each name that is asked for the newest cell that defines it, in the order
     they ran; and so for the names that these cells read: helpers and imports in cells of their own.
     """
-    history = _history(namespace)
+    run = history(namespace)
     tasks = [name for step in exercise.steps for name in step.names]
     numbers: set[int] = set()
     loose: list[str] = []
-    names_of = [defined(cell) for cell in history]
+    names_of = [defined(cell) for cell in run]
     for name in tasks:
         cells = [number for number, names in enumerate(names_of) if name in names]
         if cells:
@@ -339,21 +339,21 @@ def code_in(namespace: Space, exercise: Exercise) -> Work:
                 loose.append(inspect.getsource(namespace[name]))
             except (OSError, TypeError):  # typed at a prompt that keeps no source: "not found"
                 continue
-    bound = [binding(cell) for cell in history]
-    waiting = [*(history[number] for number in numbers), *loose]
+    bound = [binding(cell) for cell in run]
+    waiting = [*(run[number] for number in numbers), *loose]
     while waiting:
         for name in read_by(waiting.pop()):
             cells = [number for number, names in enumerate(bound) if name in names]
             if cells and not numbers & {*cells}:
                 numbers.add(cells[-1])
-                waiting.append(history[cells[-1]])
-    sources = [*(history[n] for n in sorted(numbers)), *loose]
-    cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
-    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+                waiting.append(run[cells[-1]])
+    sources = [*(run[n] for n in sorted(numbers)), *loose]
+    code_cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
+    notebook = {"cells": code_cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
     return Work(json.dumps(notebook).encode(), ".ipynb")  # places are those of its cells
 
 
-def _history(namespace: Space) -> list[str]:
+def history(namespace: Space) -> list[str]:
     """Return the cells that were run, in their order."""
     cells = namespace.get("In")
     return [str(cell) for cell in cells] if isinstance(cells, list) else []

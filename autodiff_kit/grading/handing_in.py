@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import html
+import sys
 from pathlib import Path
 
 import click
@@ -44,7 +45,8 @@ class Packed:
 def submit(key: str, *, yes: bool = False) -> Packed | None:
     """Pack your work on an exercise, as it was saved last, into a zip to hand in.
 
-    It is tried first, as ``check`` does, and you hear what is missing.
+    It is tried first, as ``check`` does, and you hear what is missing, and whether what you ran
+    last is not saved.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def submit(key: str, *, yes: bool = False) -> Packed | None:
     Packed or None - None if nothing was packed; what is printed says why.
     """
     try:
-        return Packed(pack(key, yes=yes))
+        return Packed(pack(key, yes=yes, namespace=sys._getframe(1).f_globals))
     except click.ClickException as error:
         command = f"autodiff-kit submit {key} --yes"
         print(error.message.replace(command, f'submit("{key}", yes=True)'))

@@ -26,9 +26,10 @@ import autodiff_kit
 from autodiff_kit.grading.calls import Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
-from autodiff_kit.grading.feedback import Feedback
+from autodiff_kit.grading.feedback import Feedback, history
 from autodiff_kit.grading.marking import DOES_NOT_RUN, MISSING, NOT_ATTEMPTED, grade_code
-from autodiff_kit.grading.notebook import Unreadable, redefined
+from autodiff_kit.grading.messages import Space
+from autodiff_kit.grading.notebook import Unreadable, defined, redefined
 from autodiff_kit.grading.places import (
     EXERCISES,
     code_of,
@@ -310,8 +311,12 @@ def submit(key: str, folder: Path | None, yes: bool) -> None:
     pack(key, folder, yes=yes)
 
 
-def pack(key: str, folder: Path | None = None, *, yes: bool = False) -> Path:
+def pack(
+    key: str, folder: Path | None = None, *, yes: bool = False, namespace: Space | None = None
+) -> Path:
     """Try work and pack it, as :func:`submit` says; return the zip.
+
+    With the globals of the notebook that runs, what was run there has to be saved.
 
     Raises
     ------
@@ -321,6 +326,8 @@ def pack(key: str, folder: Path | None = None, *, yes: bool = False) -> Path:
     course, exercise = _find(key)
     folder = _place(course, exercise, folder)
     path = _work(course, exercise, folder)
+    if namespace is not None and not yes:
+        _stop_if_unsaved(exercise, path, namespace)
     click.echo(f"Your work: {shown(path)}")
     feedback = _tried(exercise, path)
     keep_result(folder, exercise, feedback.result)
@@ -355,6 +362,25 @@ def pack(key: str, folder: Path | None = None, *, yes: bool = False) -> Path:
         f"{'' if data == work else _WITH_PUZZLES}"
     )
     return target
+
+
+def _stop_if_unsaved(exercise: Exercise, path: Path, namespace: Space) -> None:
+    """Refuse to pack a notebook in which a cell that was run is not as it was run."""
+    try:
+        cells = json.loads(path.read_bytes())["cells"]
+        saved = {"".join(cell["source"]).strip() for cell in cells}
+    except (ValueError, KeyError, TypeError):
+        return  # whoever reads it next says what is wrong with it
+    newest = {name: cell for cell in history(namespace) for name in defined(cell)}
+    tasks = [name for step in exercise.steps for name in step.names]
+    names = [name for name in tasks if newest.get(name, "").strip() not in {"", *saved}]
+    if names:
+        what = " and ".join(f"`{name}`" for name in names)
+        raise click.ClickException(
+            f"{what} as you ran it last: {path.name} has not saved that, so nothing was packed.\n"
+            "-> Save the notebook (Ctrl+S); if you changed the cell since it ran, run it again. "
+            f'Then: submit("{exercise.id}")'
+        )
 
 
 def _summary(feedback: Feedback) -> Iterator[str]:

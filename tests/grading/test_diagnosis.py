@@ -58,7 +58,7 @@ def test_a_mistake_is_not_named_where_a_check_that_passed_rules_it_out() -> None
     # The inputs are nodes, as the check before has seen: only a plain number is not wrapped.
     assert node.failed == ("Numbers",)
     assert node.message == "Numbers"
-    assert "A plain number has to become a node" in node.text
+    assert "the number becomes a node of its own" in node.text
 
 
 STUB = "def unbroadcast(g, shape):\n    raise NotImplementedError\n"

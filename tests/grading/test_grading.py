@@ -724,7 +724,10 @@ def test_a_notebook_s_check_names_lines_as_they_stand_in_their_cell(
     cells = ["import math\n\n\nHALF = 0.5\n", "# mine\ndef double(x):\n    return x.real[0] * HALF"]
 
     result = grade_code(
-        course.exercise("01.double"), code_in({"In": cells}, course.exercise("01.double")), runner, 1
+        course.exercise("01.double"),
+        code_in({"In": cells}, course.exercise("01.double")),
+        runner,
+        1,
     )
 
     text = " ".join(row.text for row in result.rows)

@@ -1,6 +1,7 @@
 """Handing in from inside a notebook."""
 
 import base64
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from autodiff_kit.grading import handing_in, status, submit, worker
 from autodiff_kit.grading.child import Printed
+from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.learner import for_lessons
 
 NAME = "e04_accumulate"
@@ -40,6 +42,30 @@ def test_what_is_packed_is_the_saved_notebook(folder: Path) -> None:
     with zipfile.ZipFile(packed.path) as archive:
         assert archive.read(f"{NAME}.ipynb") == (folder / f"{NAME}.ipynb").read_bytes()
     assert packed._repr_html_() is None  # it lies in the folder
+
+
+def test_what_was_run_and_is_not_saved_is_told_and_nothing_is_packed(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = folder / f"{NAME}.ipynb"
+    notebook = json.loads(path.read_text("utf-8"))
+    solution = open_course().exercise("04.accumulate").solution
+    notebook["cells"].append({**notebook["cells"][-1], "cell_type": "code", "source": solution})
+    call = 'submit("04.accumulate")'
+
+    def packed_after(*cells: str) -> bool:
+        space = {"In": ["", *cells], "submit": submit}
+        exec(compile(f"result = {call}", "cell", "exec"), space)
+        return space["result"] is not None
+
+    assert not packed_after(solution)
+    text = capsys.readouterr().out
+    assert "`backward` as you ran it last" in text
+    assert call in text
+    assert not list(folder.glob("*.zip"))
+
+    path.write_text(json.dumps(notebook), "utf-8")
+    assert packed_after(solution)
 
 
 def test_without_processes_a_link_downloads_it(
