@@ -200,7 +200,7 @@ def no_float(facts: Facts, match: re.Match[str]) -> Told | None:
         chapters.append(Chapter(words, node, record["where"]))
     words = f"`{text}` asks for a gradient: how much changes if this changes a little? "
     chapters.append(Chapter(words + "Integers cannot change a little.", node, facts.error["where"]))
-    fix = "write the numbers with a point, `1.` instead of `1`, or use `.float()`"
+    fix = "write the numbers with a point where the tensor is made, `1.` instead of `1`"
     return "Integers have no gradient", chapters, fix
 
 

@@ -129,7 +129,7 @@ def _inputs(context: Context, record: NodeRecord, tensors: list[int], earlier: l
         f"{context.line(record['where'])}`{title}`. From which nodes do edges lead to `{name}`?",
         [{"all": [context.box(source) for source in tensors]}],
         slips=slips,
-        otherwise="An edge is missing: each tensor that the operation reads has one.",
+        otherwise="An edge is missing: edges come from every tensor that the operation reads.",
         right=f"`{name}` is computed from {code(*names)}.",
         reveal=code(*names),
         node=context.box(node),

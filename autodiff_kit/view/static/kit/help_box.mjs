@@ -23,7 +23,7 @@ const MARKS = [
     "adk-mark-slope",
     "The slope for one use of x, where x is used more than once: the dot stands for the other factor, held still.",
   ],
-  ["leaf", "adk-mark-leaf", "Round: a tensor that you made. Dashed: no gradient flows there."],
+  ["leaf", "adk-mark-leaf", "Round: a tensor that you made, a leaf or data. Dashed: not recorded; no gradient flows there."],
 ];
 
 const SEEN = "autodiff-kit-hint-seen"; // in what the browser stores for this page's host
