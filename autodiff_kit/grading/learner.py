@@ -370,7 +370,7 @@ def _stop_if_unsaved(exercise: Exercise, path: Path, namespace: Space) -> None:
         cells = json.loads(path.read_bytes())["cells"]
         saved = {"".join(cell["source"]).strip() for cell in cells}
     except (ValueError, KeyError, TypeError):
-        return  # whoever reads it next says what is wrong with it
+        return  # the check that follows says what is wrong with it
     newest = {name: cell for cell in history(namespace) for name in defined(cell)}
     tasks = [name for step in exercise.steps for name in step.names]
     names = [name for name in tasks if newest.get(name, "").strip() not in {"", *saved}]
