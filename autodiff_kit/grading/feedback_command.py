@@ -125,7 +125,8 @@ def feedback(
                 click.echo(f"{exercise.id}: {count} pages in {to}")
             if others:
                 named = ", ".join(others[:5]) + (" and more" if len(others) > 5 else "")
+                also = " or have a name that it reads as another's," if form == "canvas" else ""
                 click.echo(
-                    f"{exercise.id}: {len(others)} files did not come from {form.title()}, and "
-                    f"have no place in its zip: {named}"
+                    f"{exercise.id}: {len(others)} files did not come from {form.title()},{also} "
+                    f"and have no place in its zip: {named}"
                 )

@@ -60,7 +60,7 @@ class Page:
 
         Both know a learner by the beginning of the name under which they gave out the file.
         """
-        platform, begin = platform_of(self.grade.attempt.origin)
+        platform, begin = platform_of(self.grade.attempt.origin, self.grade.student)
         is_there = platform.name.lower() == form and platform is not Platform.OTHER
         return f"{begin}feedback.html" if is_there else ""
 
@@ -191,7 +191,7 @@ def write_zip(pages: Iterable[Page], form: str, path: Path) -> tuple[int, list[s
     Returns
     -------
     int, list of str - how many pages are in it, and whose have no place there, as their files did
-    not come from that platform.
+    not come from that platform, or from Canvas under a name that it reads as another's.
     """
     texts, others = {}, []
     for page in pages:

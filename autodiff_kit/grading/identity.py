@@ -12,23 +12,20 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from autodiff_kit.grading.calls import clean
+from autodiff_kit.grading.canvas_names import COPY, CanvasNames, readings_of
 
 __all__ = ["Names", "Platform", "Submission", "platform_of", "readable", "told_apart"]
 
-# Moodle writes no underscore into its part of a name but the two around the number, and Canvas
-# no number between two of them: the first that fits is the platform's own.
+# Moodle writes no underscore into its part of a name but the two around the number: the first that
+# fits is the platform's own.
 _MOODLE = re.compile(
-    r"(?P<name>[^_]*)_(?P<student>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S
+    r"(?P<name>[^_]*)_(?P<student>\d+)_assignsubmission_[a-z]+_?(?P<rest>.*)", re.S | re.A
 )
-_CANVAS = re.compile(r"(?P<name>.+?)_(?P<late>LATE_)?(?P<student>\d+)_\d+_(?P<rest>.+)", re.S)
-# What browsers and Jupyter write behind the name of a file of which there is one already.
-_COPY = re.compile(r"(\s*\(\d+\)|-Copy\d*|\s-\sCopy|\scopy(\s\d+)?)+$", re.I)
-_CANVAS_UNNAMED = re.compile(r"anon_(?P<late>LATE_)?(?P<student>\w{5})_\d+_(?P<rest>.+)", re.S)
 
 
 _EXAMPLE = "name it like ada_e02_rules.ipynb, or put it in a folder of the learner's name"
@@ -69,6 +66,14 @@ class Names:
         self.around = ""
         self.is_alone = False
         """Whether all there is is one file: then its name is as good as a learner's."""
+        self.canvas = CanvasNames()
+        """Of all files: see `read_together`."""
+
+    def read_together(self, paths: Iterable[str]) -> None:
+        """Let names that can be read in two ways be read by what the others say."""
+        outermost = (self.parts(readable(path))[2] for path in paths)
+        loose = (parts[0] for parts in outermost if len(parts) == 1)
+        self.canvas = CanvasNames(name for name in loose if not _MOODLE.fullmatch(name))
 
     def written(self, path: str) -> str:
         """Return whose a path is, with the name's characters as they are: some look the same."""
@@ -106,7 +111,7 @@ class Names:
         exercise = self.exercise(groups.get("exercise") or "") or exercise or self.exercise(above)
         exercise = exercise or self.default
         # A file without a learner's name ends as a row under its own name.
-        problem = "" if student else f"Whose is it? No learner's name is in it: {_EXAMPLE}."
+        problem = "" if student else self.why_unknown(parts[0])
         student, name = student or parts[-1], name or student or parts[-1]
         is_late = None if groups.get("student") else self.is_late(parts)
         note = "Handed in late." if is_late else ""
@@ -128,8 +133,10 @@ class Names:
 
         None where it is no file of Canvas'.
         """
-        fits = None if len(parts) > 1 or _MOODLE.fullmatch(parts[0]) else _canvas(parts[0])
-        return bool(fits["late"]) if fits else None
+        if len(parts) > 1 or _MOODLE.fullmatch(parts[0]):
+            return None
+        readings = self.canvas.readings(parts[0])
+        return readings[0].is_late if len(readings) == 1 else None
 
     def is_timestamp(self, path: str) -> bool:
         """Return whether a file is nbgrader's word on when an exercise was handed in."""
@@ -147,18 +154,25 @@ class Names:
             return fits["student"], fits["name"]
         if len(parts) > 1:
             return first, first
-        if fits := _canvas(first):
-            return fits["student"], fits.groupdict().get("name", "anon")
-        whole = _COPY.sub("", PurePosixPath(first).stem)
+        if readings := self.canvas.readings(first):
+            return (readings[0].user, readings[0].name) if len(readings) == 1 else ("", "")
+        whole = COPY.sub("", PurePosixPath(first).stem)
         stem = whole
         for name in self.exercises:
             stem = re.sub(re.escape(name), "", stem, flags=re.I)
         student = stem.strip(" _-.") or (whole if self.is_alone else "")
         return student, student
 
-
-def _canvas(file: str) -> re.Match[str] | None:
-    return _CANVAS_UNNAMED.fullmatch(file) or _CANVAS.fullmatch(file)
+    def why_unknown(self, first: str) -> str:
+        """Return what a teacher is told of a file whose learner is not known."""
+        readings = self.canvas.readings(first)
+        if len(readings) < 2:
+            return f"Whose is it? No learner's name is in it: {_EXAMPLE}."
+        users = " or ".join(f"{r.user} ({clean(r.name, 40)})" for r in readings)
+        return (
+            f"Whose is it? The numbers in its name can be read as Canvas' number {users}. Look in "
+            f"Canvas, and put the file in a folder of the right number, such as {readings[0].user}."
+        )
 
 
 class Platform(enum.Enum):
@@ -169,21 +183,23 @@ class Platform(enum.Enum):
     OTHER = enum.auto()
 
 
-def platform_of(origin: str) -> tuple[Platform, str]:
-    """Return which platform a file came from, and where what belongs to it goes back to.
+def platform_of(origin: str, student: str) -> tuple[Platform, str]:
+    """Return which platform gave a learner's file out, and where what belongs to it goes back to.
 
     That is what the platform wrote before the learner's own name of the file; with a slash behind
-    it if it is a folder.
+    it if it is a folder. What in a path is not what the learner is known by was named by somebody
+    else than the platform: a learner, within their own folder. Canvas itself reads the first two
+    numbers of a name, also where the first is the end of a learner's.
     """
-    parts = PurePosixPath(origin).parts
-    for part in parts:
+    for part in PurePosixPath(origin).parts:
         if fits := _MOODLE.fullmatch(part):
             begin = part[: fits.start("rest")]
-            return Platform.MOODLE, begin if fits["rest"] else f"{begin}/"
-    # Canvas makes no folders: only a class's folder may be around its files.
-    for part in parts[:2]:
-        if fits := _canvas(part):
-            return Platform.CANVAS, part[: fits.start("rest")]
+            begin = begin if fits["rest"] else f"{begin}/"
+            return (Platform.MOODLE, begin) if fits["student"] == student else (Platform.OTHER, "")
+        if readings := readings_of(part):
+            begin = part.removesuffix(readings[0].rest)
+            is_own = readings[0].user == student
+            return (Platform.CANVAS, begin) if is_own else (Platform.OTHER, "")
     return Platform.OTHER, ""
 
 

@@ -92,6 +92,7 @@ def find(
             PurePosixPath(f.path).parent: [_time_in(f)] for f in files if names.is_timestamp(f.path)
         }
         files = [f for f in files if not names.is_timestamp(f.path)]
+        names.read_together(file.path for file in files)
         labels = [
             _timed(names.label(f.path), [*times.get(PurePosixPath(f.path).parent, ()), f.time])
             for f in files

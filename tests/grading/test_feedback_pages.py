@@ -46,6 +46,12 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         f"Cy_12_assignsubmission_file_{tiny.NAME}.py",
         f"bob_LATE_22_33_{tiny.NAME}.py",
         f"dan/{tiny.NAME}/{tiny.NAME}.py",
+        # What these two have called a file in their own folder is nothing of a platform's.
+        f"hal/bob_22_33_{tiny.NAME}.py",
+        f"fay/{tiny.NAME}/Ada L_4711_assignsubmission_file_{tiny.NAME}.py",
+        # This one has called himself "foo_22": to Canvas, his page would be Bob's.
+        f"foo_22_777_888_{tiny.NAME}.py",
+        f"foo_22_777_889_more {tiny.NAME}.py",
     ):
         file = folder / "in" / path
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -116,8 +122,9 @@ def test_each_platform_gets_its_own_pages_under_names_that_it_knows(place: Path)
     assert names_in(place / "feedback" / f"{tiny.NAME}-canvas.zip") == [
         "bob_LATE_22_33_feedback.html"
     ]
-    assert "2 files did not come from Moodle, and have no place in its zip: bob, dan" in moodle
-    assert "3 files did not come from Canvas" in canvas
+    others = "bob, foo_22, dan, fay, hal"
+    assert f"5 files did not come from Moodle, and have no place in its zip: {others}" in moodle
+    assert "6 files did not come from Canvas, or have a name that it reads as another's" in canvas
     assert (place / "back" / "dan" / tiny.NAME / f"{tiny.NAME}.html").is_file()
 
 

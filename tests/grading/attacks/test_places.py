@@ -116,6 +116,70 @@ def test_names_that_look_the_same_are_two_learners(names: tuple[str, str], tmp_p
     assert [s.student for s in hand_ins] == [s.student for s in find(tmp_path, COURSE)]
 
 
+RIGHT, WRONG = b"def double(x): return 2 * x\n", b"def double(x): return 0\n"
+
+
+@pytest.mark.parametrize(
+    ("names", "rows"),
+    [
+        # Files that cannot be told from those of 13 with numbers in front: each is its own row.
+        (["foo_13_777_888_e01_double.py"], {"foo_13_777_888_e01_double.py": True}),
+        (["foo_13_777_888_e01_double.ipynb"], {"foo_13_777_888_e01_double.ipynb": True}),
+        (["bob_13_777_888_e01_double.py"], {"bob_13_777_888_e01_double.py": True}),
+        (["foo_LATE_13_777_888_e01_double.py"], {"foo_LATE_13_777_888_e01_double.py": True}),
+        # One attachment is one file: 777 is none, and so a user.
+        ([f"foo_13_777_{n}_e01_double.py" for n in (888, 889, 890)], {"777": False}),
+        # Canvas writes nothing between its two numbers.
+        (["foo_13_LATE_777_888_e01_double.py"], {"777": False}),
+        (
+            ["foo_13_LATE_777_888_e01_double.py", "foo_13_777_889_e01_double.py"],
+            {"777": False},
+        ),
+        # Digits of another alphabet are no numbers to Canvas.
+        (["foo_\uff11\uff13_777_888_e01_double.py"], {"777": False}),
+        (["foo_\uff11\uff13_\uff17_888_e01_double.py"], {"foo_\uff11\uff13_\uff17_888": False}),
+    ],
+)
+def test_whoever_has_a_number_in_a_name_at_canvas_hands_in_for_no_other(
+    names: list[str], rows: dict[str, bool], tmp_path: Path
+) -> None:
+    put(tmp_path, "bob_13_100_e01_double.py", RIGHT)
+    for name in names:
+        put(tmp_path, name, WRONG)
+
+    by_student = {s.student: s for s in find(tmp_path, COURSE)}
+
+    bob = by_student.pop("13")
+    assert (bob.name, bob.data, bob.problem, bob.note) == ("bob", RIGHT, "", "")
+    assert {who: bool(s.problem) for who, s in by_student.items()} == rows
+    if rows.get(names[0]):
+        problem = by_student[names[0]].problem
+        assert "number 13 (" in problem and "777 (" in problem and "a folder of the" in problem
+
+
+def test_anonymous_files_of_canvas_are_no_others_either(tmp_path: Path) -> None:
+    put(tmp_path, "anon_x7Yz2_100_e01_double.py", RIGHT)
+    put(tmp_path, "anon_x7Yz2_777_888_e01_double.py", WRONG)
+
+    anonymous, unclear = find(tmp_path, COURSE)
+
+    assert (anonymous.student, anonymous.data, anonymous.note) == ("x7Yz2", RIGHT, "")
+    assert "number x7Yz2 (anon) or 777 (anon_x7Yz2)" in unclear.problem
+
+
+@pytest.mark.parametrize("file", ["1_e01_double.py", "2026_e01_double.py", "01_02_e01_double.py"])
+def test_an_honest_number_before_a_files_own_name_is_read_by_the_other_numbers(
+    file: str, tmp_path: Path
+) -> None:
+    put(tmp_path, "bob_314159_99123456_e01_double.py")
+    put(tmp_path, f"ada_271828_99123999_{file}")
+
+    assert [(s.student, s.name, s.problem) for s in find(tmp_path, COURSE)] == [
+        ("271828", "ada", ""),
+        ("314159", "bob", ""),
+    ]
+
+
 def test_a_path_begins_no_line_of_its_own(tmp_path: Path) -> None:
     put(tmp_path, "eve/e01_double/e01_double\n04.accumulate  10 of 10/e01_double.py")
 
