@@ -5,7 +5,7 @@ user 13. Name and file are the learner's to choose; the two numbers between them
 Canvas takes out numbers between underscores from a name, but one may stay at its end, and a file's
 name may begin with one: then three numbers in a row can be read in two ways. Which of them is right
 only Canvas' own numbers say, those of all files together; if they do not, the teacher is asked.
-Read next: ``identity.py``.
+Read next: ``submissions.py``.
 """
 
 from __future__ import annotations
@@ -79,12 +79,10 @@ class CanvasNames:
         sure = [readings[0] for readings in self._readings.values() if len(readings) == 1]
         self._names = {(reading.user, reading.name) for reading in sure}
         self._digits = min((len(reading.attachment) for reading in sure), default=0)
-        # By attachment: the files that it would be, were each name read as its first two numbers
-        # say, or as its last two.
-        self._first, self._last = dict[str, set[object]](), dict[str, set[object]]()
-        for readings in filter(None, self._readings.values()):
-            for files_of, reading in ((self._first, readings[0]), (self._last, readings[-1])):
-                files_of.setdefault(reading.attachment, set()).add(reading.file)
+        # By attachment: the files that it would be, were each name read as its first numbers say.
+        self._files: dict[str, set[object]] = {}
+        for first, *_ in filter(None, self._readings.values()):
+            self._files.setdefault(first.attachment, set()).add(first.file)
 
     def readings(self, file: str) -> list[Reading]:
         """Return how a name is read: one way, none if it is not Canvas', or two that are open."""
@@ -94,14 +92,13 @@ class CanvasNames:
         if len(readings) != 2:
             return readings
         first, last = readings
-        is_first = (
-            last.attachment.startswith("0")
-            or len(self._last.get(last.attachment, ())) > 1
-            or len(last.attachment) + FEWER <= self._digits <= len(first.attachment)
+        digits = len(last.attachment) + FEWER
+        is_first = last.attachment.startswith("0") or digits <= self._digits <= len(
+            first.attachment
         )
         is_last = (
             first.attachment.startswith("0")
-            or len(self._first.get(first.attachment, ())) > 1
+            or len(self._files.get(first.attachment, ())) > 1
             or (last.user, last.name) in self._names
         )
         if is_first == is_last:

@@ -2,7 +2,7 @@
 
 After reading this file you can say why nothing that a learner can name changes that: the outermost
 folder counts, or the learning platform's own part of a file's name; names that only look the same
-are kept apart. Read next: ``submissions.py``.
+are kept apart. Read next: ``canvas_names.py``.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ class Names:
         users = " or ".join(f"{r.user} ({clean(r.name, 40)})" for r in readings)
         return (
             f"Whose is it? The numbers in its name can be read as Canvas' number {users}. Look in "
-            f"Canvas, and put the file in a folder of the right number, such as {readings[0].user}."
+            "Canvas, and put the file in a folder that is called by the right number."
         )
 
 
@@ -187,9 +187,9 @@ def platform_of(origin: str, student: str) -> tuple[Platform, str]:
     """Return which platform gave a learner's file out, and where what belongs to it goes back to.
 
     That is what the platform wrote before the learner's own name of the file; with a slash behind
-    it if it is a folder. What in a path is not what the learner is known by was named by somebody
-    else than the platform: a learner, within their own folder. Canvas itself reads the first two
-    numbers of a name, also where the first is the end of a learner's.
+    it if it is a folder. A name that says another user than the one the file counts for is a
+    learner's, within their own folder. Canvas itself reads the first two numbers of a name, also
+    where the first is the end of a learner's.
     """
     for part in PurePosixPath(origin).parts:
         if fits := _MOODLE.fullmatch(part):

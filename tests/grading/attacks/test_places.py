@@ -135,6 +135,11 @@ RIGHT, WRONG = b"def double(x): return 2 * x\n", b"def double(x): return 0\n"
             ["foo_13_LATE_777_888_e01_double.py", "foo_13_777_889_e01_double.py"],
             {"777": False},
         ),
+        # Not from Canvas as it is: one attachment of two users.
+        (
+            ["foo_13_LATE_777_888_e01_double.py", "foo_13_779_888_e01_double.py"],
+            {"777": False, "foo_13_779_888_e01_double.py": True},
+        ),
         # Digits of another alphabet are no numbers to Canvas.
         (["foo_\uff11\uff13_777_888_e01_double.py"], {"777": False}),
         (["foo_\uff11\uff13_\uff17_888_e01_double.py"], {"foo_\uff11\uff13_\uff17_888": False}),
@@ -154,7 +159,7 @@ def test_whoever_has_a_number_in_a_name_at_canvas_hands_in_for_no_other(
     assert {who: bool(s.problem) for who, s in by_student.items()} == rows
     if rows.get(names[0]):
         problem = by_student[names[0]].problem
-        assert "number 13 (" in problem and "777 (" in problem and "a folder of the" in problem
+        assert "number 13 (" in problem and "777 (" in problem and "by the right number" in problem
 
 
 def test_anonymous_files_of_canvas_are_no_others_either(tmp_path: Path) -> None:
