@@ -134,26 +134,29 @@ class Reply:
     place: str = ""
     """Of an error: the line of the learner's code, by number and as it was handed in."""
     called: str = ""
-    """Of an error: the line where that code left the function that was called."""
+    """Of an error: the line where that code left the function that was called; its number only."""
     loading: bool = False
     """Whether it comes from running the cells, and not from the call."""
     absent: str = ""
     """The name that has no value because of that, where it is another than the one called."""
+    is_deeper: bool = False
+    """Whether the error came from another function than the one that was called."""
 
     def without_words(self) -> Reply:
         """Return the reply without any text that the learner's code may have made.
 
-        Nor does it say how far down it stopped: functions can be as many as there are inputs.
+        Nor does it say how far down it stopped: functions can be as many as there are inputs. Nor
+        what stands in the line, or how a process ended itself: each can name an input.
         """
         words = {
             "raised": self.kind,
             "memory": self.kind,
+            "died": "The process ended.",
             "missing": "A name is not defined.",
             "refused": "The answer is not plain data, or too much of it.",
         }
         error = words.get(self.status, self.error)
-        place = self.place if self.loading else self.called
-        return dataclasses.replace(self, error=error, output="", place=place, absent="")
+        return dataclasses.replace(self, error=error, output="", place=self.called, absent="")
 
 
 class Runner(Protocol):
@@ -173,8 +176,8 @@ class Fault(Exception):
 class Process(Protocol):
     """One child with one submission in it."""
 
-    def send(self, request: bytes, seconds: float) -> None:
-        """Send what comes after the first request; give up on one that does not take it."""
+    def send(self, request: bytes, seconds: float) -> bool:
+        """Send what comes after the first request; tell whether it was taken in time."""
         ...
 
     def read(self, seconds: float) -> bytes | None:

@@ -88,6 +88,12 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
     be its cause (``tries`` in the row tells). All tries together have a time limit, too.
     """
     start = time.monotonic()
+    attempt = _graded(job, course, runner)
+    return dataclasses.replace(attempt, seconds=round(time.monotonic() - start, 4))
+
+
+def _graded(job: Job, course: Course, runner: Runner) -> Attempt:
+    start = time.monotonic()
     attempt = _empty(job, course, runner.level)
     if not job.submission.exercise or job.submission.problem:
         return attempt
@@ -133,7 +139,6 @@ def grade_one(job: Job, course: Course, runner: Runner) -> Attempt:
         marks=marks,
         draw=_draw(result) if exercise.kind == "perform" else "",
         tries=tries,
-        seconds=round(time.monotonic() - start, 4),
     )
 
 
@@ -258,12 +263,19 @@ class Judge:
         ExerciseError
             If the exercise itself cannot be read.
         """
+        begun = time.monotonic()
         for _ in range(TRIES):
             try:
-                return self._ask(job)
+                attempt = self._ask(job)
+                break
             except (_Lost, OSError):
                 self._end()
-        return lost(job, open_course(self.folder))
+        else:
+            attempt = lost(job, open_course(self.folder))
+        if attempt.seconds:
+            return attempt
+        # What cost a judge its process or its time counts as time of the learner's, too.
+        return dataclasses.replace(attempt, seconds=round(time.monotonic() - begun, 4))
 
     def close(self) -> None:
         """End the process, also in the middle of its work."""
@@ -297,7 +309,7 @@ class Judge:
             if "row" in message:
                 return _unpacked(message["row"])
             is_judging = message["stage"] == "judging"
-            seconds = JUDGING if is_judging else message["seconds"] + 4 * START
+            seconds = JUDGING if is_judging else message["seconds"] + 2 * START
 
     def _start(self) -> None:
         lines = ("import sys", f"sys.path[:] = {sys.path!r}", f"from {__name__} import serve")
@@ -412,7 +424,7 @@ class _Telling:
         self.tell = tell
 
     def run_calls(self, code: str | Work, calls: Sequence[Call], limits: Limits) -> list[Reply]:
-        self.tell(stage="running", seconds=limits.total)
+        self.tell(stage="running", seconds=limits.total + limits.waiting)
         replies = self.runner.run_calls(code, calls, limits)
         self.tell(stage="judging")
         return replies

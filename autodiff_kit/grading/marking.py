@@ -205,9 +205,7 @@ def _answered(
         if reply.status == "unreadable":
             raise Unreadable(reply.error)
     answers = [
-        Answer(
-            r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent, r.called != r.place
-        )
+        Answer(r.status, r.value, r.error, r.kind, r.place, r.loading, r.absent, r.is_deeper)
         for r in replies
     ]
     answers += [Answer("died", error="The process ended.")] * (len(calls) - len(answers))

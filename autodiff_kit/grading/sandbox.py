@@ -204,11 +204,16 @@ class _Forked:
             raise
         self.send(request, START)
 
-    def send(self, request: bytes, seconds: float) -> None:
+    def send(self, request: bytes, seconds: float) -> bool:
         # A process that could not be forked, or does not read, shows in its silence.
-        self.talk.settimeout(seconds)
-        with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
+        self.talk.settimeout(max(seconds, 1e-6))
+        try:
             self.talk.sendall(request)
+        except TimeoutError:
+            return False
+        except (BrokenPipeError, ConnectionResetError):
+            pass  # it has ended: what it said before that is still there to be read
+        return True
 
     def read(self, seconds: float) -> bytes | None:
         self.talk.settimeout(max(seconds, 1e-6))

@@ -1,14 +1,16 @@
 """Ask a learner's code questions, from the safe end of a pipe.
 
 After reading this file you can say how a question (`Call`) becomes an answer (`Reply`), and why
-nothing that the code does can end the grader: it runs in a process of its own, has a time limit
-for every answer, and talks in bounded plain data only. Read next: ``worker.py``, the processes.
+nothing that the code does can end the grader, or keep it: it runs in a process of its own, has a
+time limit for every answer, whatever it says or asks meanwhile, and talks in bounded plain data
+only. Read next: ``worker.py``, the processes.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import os
+import re
 import struct
 import textwrap
 import time
@@ -191,7 +193,7 @@ def _answers(
         for place, number in zip(places, numbers, strict=True):
             reply = None
             if place == len(order[0]):
-                process.send(wire.frame(wire.veiled(second, secret)), limits.seconds)
+                process.send(wire.frame(wire.veiled(second, secret)), clock.left(limits.seconds))
             try:
                 limit = MAX_SOURCE if place == child.READ else limits.reply
                 extra = len(work.data) / READING if place == child.READ else 0.0
@@ -201,15 +203,15 @@ def _answers(
                     if message is None or message["call"] != child.ASKED:
                         break
                     answer = wire.encode(calls[number].answer_to(message.get("value")))
-                    process.send(wire.frame(answer), clock.left(limits.seconds))
-                    message = frames.next(place, limit)
+                    # A child may ask without end, and read nothing of what it is told.
+                    message = frames.next(place, limit) if frames.send(answer) else None
                 while message is not None and message["call"] == child.RUNNING:
                     running = _statement(message)
                     # Its own time for each; and no child can make more of them than there is.
                     frames.begin(clock.left(limits.seconds))
                     message = None if clock.is_over() else frames.next(place, limit)
                 if message is not None:
-                    reply = reply_of(message, limits, cells, calls[number])
+                    reply = reply_of(message, limits, cells, work.names)
             except wire.WireError as error:  # what follows cannot be trusted to be whole either
                 reply, ended = Reply("refused", error=f"No answer of the right form: {error}"), True
             else:
@@ -278,6 +280,13 @@ class _Frames:
         self.begun = time.monotonic()
         self.seconds, self.deadline, self.look = seconds, self.begun + seconds, None
 
+    def send(self, answer: bytes) -> bool:
+        """Send an answer within the time that is left; tell whether it was taken."""
+        while (left := self.deadline - time.monotonic()) <= 0:
+            if not self._goes_on():
+                return False
+        return self.process.send(wire.frame(answer), left)
+
     def next(self, place: int, limit: int) -> Claim | None:
         """Return the message whose turn it is, or None if time or stream end before it.
 
@@ -287,7 +296,9 @@ class _Frames:
             For a message of another form or place.
         """
         while (message := self._message(limit)) is None:
-            chunk = self.process.read(self.deadline - time.monotonic())
+            left = self.deadline - time.monotonic()
+            # What is there already is read; but a message that trickles in for ever has an end.
+            chunk = self.process.read(left) if left > -LOOK else None
             if chunk is None and self._goes_on():
                 continue
             if not chunk:
@@ -348,7 +359,7 @@ def _statement(message: Claim) -> Begun:
     raise wire.WireError("its parts are not all there.")
 
 
-def reply_of(message: Claim, limits: Limits, cells: list[Any], call: Call) -> Reply:
+def reply_of(message: Claim, limits: Limits, cells: list[Any], names: Sequence[str]) -> Reply:
     """Return a child's message as a reply, believing no word of it."""
     if any(type(message.get(name)) is not kind for name, kind in _TEXTS.items()):
         raise wire.WireError("its parts are not all there.")
@@ -357,28 +368,42 @@ def reply_of(message: Claim, limits: Limits, cells: list[Any], call: Call) -> Re
         raise wire.WireError("The answer has no status that a child can give.")
     if status == "unreadable" and message["call"] != child.READ:
         raise wire.WireError("The file was read before.")
-    place = _place(cells, message["cell"], message["line"])
+    at, called = ((message[f"cell{n}"], message[f"line{n}"]) for n in ("", "_called"))
     return Reply(
         status,
         message.get("value") if status == "ok" else None,
         clean(error),
         clean(message["output"], limits.output, LINES),
         message["kind"] if message["kind"] in child.KINDS else "",
-        place,
-        _place(cells, message["cell_called"], message["line_called"]),
+        _place(cells, *at),
+        _line(cells, *called, names),
         message["loading"],
         clean(message["absent"], 80),
+        at != called,
     )
+
+
+def _is_there(cells: list[Any], cell: int, line: int) -> bool:
+    """Tell whether there is such a line, or none: an answer, as most are."""
+    return 0 <= cell < len(cells) and 0 < line <= len(lines_of(cells[cell][2]))
+
+
+def _line(cells: list[Any], cell: int, line: int, names: Sequence[str]) -> str:
+    """Return which line of the learner's code it is, in no word of the learner's."""
+    if not _is_there(cells, cell, line):
+        return ""
+    number, above, source = cells[cell]
+    defined = [name for name in names if re.search(rf"^(def|class) {name}\b", source, re.MULTILINE)]
+    where = f"the cell with `{defined[0]}`" if defined else f"code cell {number}"
+    return f"in {where}, line {above + line}" if number else f"line {above + line}"
 
 
 def _place(cells: list[Any], cell: int, line: int) -> str:
     """Return a line of the learner's code, found in the file itself and not in the child's word."""
-    if not (0 <= cell < len(cells) and line > 0):  # or nowhere: an answer, as most are
+    if not _is_there(cells, cell, line):
         return ""
     number, above, source = cells[cell]
     lines = lines_of(source)
-    if line > len(lines):
-        return ""
     # JupyterLab shows no numbers of code cells: a cell is known by how it begins.
     begin = next((text for text in lines if text.strip()), "")
     where = f'in the cell "{clean(begin.strip(), 60)}", ' if number else ""

@@ -61,11 +61,12 @@ class InProcess:
             child.run(first["work"], (first["calls"], second), emit, limits.output, ask, clock)
         if before is not None:
             sys.modules["submission"] = before
+        names = Work.of(code).names
         cells = next(m["value"] for m in messages if m["call"] == child.READ)
         if cells is None:
             return [Reply("unreadable", error=messages[-1]["error"])] * len(calls)
         replies = {
-            number: _timed(reply_of(message, limits, cells, calls[number]), limits)
+            number: _timed(reply_of(message, limits, cells, names), limits)
             for number, message in zip([*order[0], *order[1]], messages[3:], strict=True)
         }
         return [
@@ -193,8 +194,9 @@ class _Plain:
                 self.chunks.put(chunk)
         self.chunks.put(b"")
 
-    def send(self, request: bytes, seconds: float) -> None:
-        self.requests.put(request)
+    def send(self, request: bytes, seconds: float) -> bool:
+        self.requests.put(request)  # it is not waited for
+        return True
 
     def read(self, seconds: float) -> bytes | None:
         try:

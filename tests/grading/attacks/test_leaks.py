@@ -1,26 +1,22 @@
 """Nothing that the inputs of one attempt reveal is of use for another, and they reveal little."""
 
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from autodiff_kit.grading.answers import check_inputs
-from autodiff_kit.grading.calls import Runner
+from autodiff_kit.grading.calls import Runner, Work
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import grade, seed_of
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import Feedback
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import grade_one, runner_for
+from autodiff_kit.grading.judging import grade_one
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.results import Attempt
 from autodiff_kit.grading.store import Store
-from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
-from tests.grading.standing import PLACES, WALLS
 
 SEED = 7
 # Each is right for the examples, and tells what it was asked otherwise.
@@ -62,18 +58,6 @@ def exercise(course: Course) -> Exercise:
     return course.exercise(tiny.NAME)
 
 
-@pytest.fixture(scope="module", params=PLACES)
-def runner(request: pytest.FixtureRequest) -> Iterator[Runner]:
-    if request.param == "plain process":
-        yield Level0()
-    elif WALLS is None:
-        assert os.environ.get("ADK_REQUIRE_SANDBOX") != "1", "no walls stand on this machine"
-        pytest.skip("no walls stand on this machine, see `autodiff-kit doctor`")
-    else:
-        with runner_for(WALLS) as walled:  # type: ignore[union-attr]
-            yield walled
-
-
 def digits(exercise: Exercise, seed: int) -> set[str]:
     """Return the hidden numbers, as far as a reader would need them."""
     hidden = [data for check in exercise.checks for data in check_inputs(check, seed)[1:]]
@@ -96,7 +80,7 @@ def test_what_code_says_about_hidden_inputs_is_not_shown(
     assert "With other inputs of that kind" in text
 
 
-def test_what_stands_on_hidden_inputs_is_the_kind_and_the_learners_own_line(
+def test_what_stands_on_hidden_inputs_is_the_kind_and_the_number_of_the_line(
     exercise: Exercise, runner: Runner
 ) -> None:
     code = f"{SHOWN}def double(x):\n    return 2 * x + 1 if seen(x) else {{}}['a' + repr(x)]\n"
@@ -104,10 +88,51 @@ def test_what_stands_on_hidden_inputs_is_the_kind_and_the_learners_own_line(
     row = grade_code(exercise, code, runner, SEED).rows[0]
 
     assert row.text.endswith(
-        "there your code stops with KeyError\n"
-        "line 4: return 2 * x + 1 if seen(x) else {}['a' + repr(x)].\n"
-        f"{exercise.messages['Numbers']}"
+        f"there your code stops with KeyError\nline 4.\n{exercise.messages['Numbers']}"
     )
+
+
+def test_no_comment_and_no_name_in_a_line_tells_a_hidden_input(
+    exercise: Exercise, runner: Runner
+) -> None:
+    # One line for each value, which says what it is: an answer to every question that is asked.
+    lines = [f"    if n == {n}: raise ValueError  # it was {n} of 300" for n in range(300)]
+    define = "def double(x):\n    if seen(x): return 2 * x + 1\n"
+    number = "    n = int(abs(np.sum(x)) * 1000) % 300\n"
+    script = "\n".join([SHOWN, define + number, *lines])
+    cells = [SHOWN, define + "    globals()[f'r{int(abs(np.sum(x)) * 1000) % 300}'](x)\n"]
+    other = [f"# it was {n} of 300\ndef r{n}(x): return 1 / 0\n" for n in range(300)]
+    # The function that is called is another one for each value, with a cell of its own.
+    called = [
+        f"# it was {n} of 300\ndef s{n}(x):\n    if seen(x):\n        return 2 * x + 1\n"
+        f"    globals()['double'] = globals()[f's{{int(abs(np.sum(x)) * 1000) % 300}}']\n"
+        "    1 / 0\n"
+        for n in range(300)
+    ]
+
+    for data, suffix in (
+        (script.encode(), ".py"),
+        (tiny.notebook(*cells, *other), ".ipynb"),
+        (tiny.notebook(SHOWN, *called, "double = s0"), ".ipynb"),
+    ):
+        result = grade_code(exercise, Work(data, suffix), runner, SEED)
+
+        for row in result.rows:
+            assert "With other inputs of that kind" in row.text
+            assert "line " in row.text
+            assert "it was" not in row.text
+            assert "of 300" not in Feedback(exercise, result)._repr_html_()
+
+
+def test_how_a_process_ends_itself_tells_no_hidden_input(
+    exercise: Exercise, runner: Runner
+) -> None:
+    code = f"{SHOWN}import os\ndef double(x):\n    if seen(x): return 2 * x + 1\n    os._exit(57)\n"
+
+    row = grade_code(exercise, code, runner, SEED).rows[0]
+
+    assert "your code gave no answer" in row.text
+    assert "57" not in row.text
 
 
 def test_the_line_on_hidden_inputs_is_the_one_of_the_function_that_was_called(
@@ -119,7 +144,17 @@ def test_the_line_on_hidden_inputs_is_the_one_of_the_function_that_was_called(
 
     row = grade_code(exercise, code, runner, SEED).rows[0]
 
-    assert "ValueError\nline 306: r()." in row.text
+    assert "ValueError\nline 306.\n" in row.text
+
+
+def test_in_a_notebook_the_cell_is_known_by_what_was_asked_for(
+    exercise: Exercise, runner: Runner
+) -> None:
+    cell = "def double(x):\n    if seen(x): return 2 * x + 1\n    return 1 / 0\n"
+
+    row = grade_code(exercise, Work(tiny.notebook(SHOWN, cell), ".ipynb"), runner, SEED).rows[0]
+
+    assert "ZeroDivisionError\nin the cell with `double`, line 3.\n" in row.text
 
 
 def test_no_text_of_learners_begins_a_line(exercise: Exercise, runner: Runner) -> None:
