@@ -216,7 +216,7 @@ MAKES_CODE = {
 
 
 # They run beside submissions, and have built-in functions of their own.
-SEALED = ("grading.child", "grading.namespace", "grading.wire")
+SEALED = ("grading.child", "grading.namespace", "grading.seal", "grading.wire")
 
 
 def made_by(path: Path) -> set[str]:

@@ -242,6 +242,7 @@ def _load(
                 with clock():
                     exec(code, step.__dict__)
             except BaseException as error:  # also SystemExit: the statement ends, nothing more
+                seal.without_callers(error)
                 cause = _cause(error, failures)
                 failed(statement, described(error) if cause is None else cause)
     return failures
@@ -292,8 +293,10 @@ def _drive(
         status, trouble = ("raised", why) if loading else ("missing", None)
         words = str(problem)
     except MemoryError as problem:
+        seal.without_callers(problem)
         status, trouble = "memory", described(problem)
     except BaseException as problem:
+        seal.without_callers(problem)
         status, trouble = "raised", described(problem)
         cause = _cause(problem, failures)
         if cause is not None:
@@ -315,13 +318,21 @@ def _driver(source: str) -> types.CodeType:
 
 def shut() -> None:
     """Shut off from the learner's code what runs beside it, for the rest of this process."""
+    seal.keep_away()
+    # Where the kit's files are: that stands in the program which started this process, too.
+    sys.path_importer_cache.clear()
+    sys.orig_argv.clear()
+    main_names = vars(sys.modules["__main__"])
+    for name in [name for name in main_names if not name.startswith("__")]:
+        del main_names[name]
     imported = builtins.__import__
 
     def find(name: str, *where: Any) -> Any:
         is_whole = "." not in name or (len(where) > 2 and where[2])
         return _MODULES[name] if is_whole and name in _MODULES else imported(name, *where)
 
-    _MODULES.update(seal.without_changes(globals(), vars(namespace), vars(wire)))
+    own = (globals(), *map(vars, (namespace, seal, wire)))
+    _MODULES.update(seal.without_changes(*own))
     _BUILTINS["__import__"] = find
     seal.hide_callers()
 

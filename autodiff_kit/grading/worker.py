@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from autodiff_kit.clock import Clock
-from autodiff_kit.grading import child, usage, wire
+from autodiff_kit.grading import child, seal, usage, wire
 from autodiff_kit.grading.calls import Call, Fault, Limits, Reply, Work
 from autodiff_kit.grading.messages import Claim, Message
 from autodiff_kit.grading.supervision import order_of, reply_of, request_of, supervise
@@ -128,17 +128,29 @@ def bare_python(module: str = "child") -> list[str]:
     """Return the command of a Python that sees the standard library and, in it, NumPy alone.
 
     NumPy is imported from its folder, which then leaves the path: its neighbours are not there.
-    The kit's few files that the child needs are loaded under their names and then forgotten.
+    The kit's few files that the child needs are loaded under their names and then forgotten. No
+    code of theirs knows its path: what prints frames, in C, shows none.
     """
     packages = str(Path(np.__file__).parents[1])
     start = f"""
 import sys, types
+from importlib.machinery import FileFinder, SourceFileLoader
+
+class Loader(SourceFileLoader):
+    def get_code(self, name):
+        return nameless(super().get_code(name))
+
+def nameless(code):
+    parts = [nameless(c) if isinstance(c, types.CodeType) else c for c in code.co_consts]
+    return code.replace(co_filename={seal.GRADER!r}, co_consts=tuple(parts))
+
 sys.path.append({packages!r})
 import numpy, numpy.random, numpy.linalg
 sys.path.remove({packages!r})
 for name, path in (("autodiff_kit", []), ("autodiff_kit.grading", [{str(HERE)!r}])):
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = path
+sys.path_importer_cache[{str(HERE)!r}] = FileFinder({str(HERE)!r}, (Loader, [".py"]))
 from autodiff_kit.grading.{module} import main
 for name in [name for name in sys.modules if name.startswith("autodiff_kit")]:
     del sys.modules[name]
