@@ -334,6 +334,12 @@ def shut() -> None:
     own = (globals(), *map(vars, (namespace, seal, wire)))
     _MODULES.update(seal.without_changes(*own))
     _BUILTINS["__import__"] = find
+    # Arrays look for their methods' Python code when they are first used: not later, among modules
+    # that the learner's code could have changed.
+    array = np.ones(2)
+    for method in ("sum", "prod", "mean", "std", "var", "any", "all", "max", "min"):
+        getattr(array, method)()
+    array.clip(0, 1)
     seal.hide_callers()
 
 

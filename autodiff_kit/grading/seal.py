@@ -74,18 +74,33 @@ _function_code = vars(types.FunctionType)["__code__"]
 
 
 def without_changes(*own: Space) -> dict[str, types.ModuleType]:
-    """Return copies of all modules as they are now, and put them into the namespaces ``own``.
+    """Return all modules as they are now, and put them into the namespaces ``own``.
 
-    Replacing a function in a module afterwards changes it for the learner's code alone.
+    Replacing a function in a module afterwards changes it for the learner's code alone. Functions
+    of NumPy look each other up in NumPy's modules, so those stay ours, and the learner's code gets
+    copies; of other modules, which keep more of a state, it is the other way round.
     """
     now = {name: module for name, module in sys.modules.items() if name and module is not None}
     copies = {name: types.ModuleType(name) for name in now}
-    of = {id(module): copies[name] for name, module in now.items()}
     for name, module in now.items():
         vars(copies[name]).update(vars(module))
-    for space in (*map(vars, copies.values()), *own):
-        space.update({n: of[id(v)] for n, v in space.items() if id(v) in of})
-    return copies
+    numpy = {name for name in now if name.partition(".")[0] == "numpy"}
+    learners = {id(now[name]): copies[name] for name in numpy}
+    ours = {id(module): copies[name] for name, module in now.items() if name not in numpy}
+
+    def put_in(space: Space, modules: dict[int, types.ModuleType]) -> None:
+        space.update({n: modules[id(v)] for n, v in space.items() if id(v) in modules})
+
+    for name, module in now.items():
+        mine, theirs = (module, copies[name]) if name in numpy else (copies[name], module)
+        if isinstance(theirs, types.ModuleType):  # some are classes, as `typing.io`
+            put_in(vars(theirs), learners)
+        put_in(vars(mine), ours)
+        now[name] = mine
+    for space in own:
+        put_in(space, ours)
+    sys.modules.update({name: copies[name] for name in numpy})
+    return now
 
 
 def anonymous(code: types.CodeType) -> types.CodeType:
