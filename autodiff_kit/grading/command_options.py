@@ -60,23 +60,32 @@ def course_in(folder: Path | None) -> Course:
 def learner(store: Store, given: str, *, may_be_new: bool = False) -> str:
     """Return the number or name by which results know a learner, who may be called by both.
 
-    StoreError if there is none, unless it may be a new one, or if there is more than one of that
-    name; says who may be meant.
+    StoreError if there is none, unless it may be a new one, or if more than one is called so; says
+    who may be meant. A number is the platform's, whatever others call themselves; ``id:`` in front
+    of a name says that it is the id.
     """
     known = store.learners()
-    if any(given == student for student, _ in known):
-        return given
+    ids = {student for student, _ in known}
+    own = given.removeprefix("id:")
+    if own in ids and (own != given or own.isdecimal()):
+        return own
     folded = given.casefold()
     named = {student for student, name in known if name.casefold() == folded}
-    if len(named) == 1:
-        return named.pop()
+    if len(named | ids & {given}) == 1:
+        return (named | ids & {given}).pop()
     if may_be_new and not named:
-        return given
+        return own
+    if named:
+        several = sorted((s, name) for s, name in known if s in named | {given})
+        which = ", ".join(f"{f'id:{s}' if s == given else s} ({name})" for s, name in several)
+        raise StoreError(
+            f"There is more than one {given!r} in {store.path.parent}.\n"
+            f"-> Write the id instead, in quotes: one of {which}"
+        )
     near = [
         f"{student} ({name})" if name != student else student
         for student, name in known
         if folded in student.casefold() or folded in name.casefold()
     ]
     hint = f"\n-> Did you mean: {', '.join(dict.fromkeys(near[:10]))}" if near else ""
-    many = f"There is more than one {given!r} in" if named else f"No results for {given!r} in"
-    raise StoreError(f"{many} {store.path.parent}.{hint}")
+    raise StoreError(f"No results for {given!r} in {store.path.parent}.{hint}")

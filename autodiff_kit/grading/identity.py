@@ -12,7 +12,7 @@ import hashlib
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
@@ -203,10 +203,47 @@ def platform_of(origin: str, student: str) -> tuple[Platform, str]:
     return Platform.OTHER, ""
 
 
-def told_apart(label: Submission, written: str) -> Submission:
-    """Return another learner for each way to write a name that looks the same."""
+def told_apart(label: Submission, written: str, forms: Collection[str]) -> Submission:
+    """Return another learner for a name that only looks like that of one.
+
+    Parameters
+    ----------
+    label : Submission
+    written : str
+        The name with its characters as they are.
+    forms : collection of str
+        All names that are read as this one. The plain one always keeps its id.
+    """
+    if written == _exact(written) or (
+        _exact(written) not in forms and _is_composed(written, forms)
+    ):
+        return label
     mark = hashlib.sha256(os.fsencode(written)).hexdigest()[:6]
-    return replace(label, student=f"{label.student}~{mark}", name=f"{label.name}~{mark}")
+    words = f"Its name only looks like {label.name}: other characters are in it."
+    return replace(
+        label,
+        student=f"{label.student}~{mark}",
+        name=f"{label.name}~{mark}",
+        note=f"{label.note} {words}".strip(),
+    )
+
+
+def _exact(written: str) -> str:
+    """Return the form of a name in which nothing is left to be read."""
+    text = readable(written)
+    return clean(text, len(text))
+
+
+def _is_composed(written: str, forms: Collection[str]) -> bool:
+    """Tell whether a name has no sign that becomes another one, and is the only such among some.
+
+    Letters and accents in parts are as macOS writes them; a sign for kelvin is a disguise of K.
+    """
+    return written in forms and [name for name in forms if _is_in_parts(name)] == [written]
+
+
+def _is_in_parts(written: str) -> bool:
+    return all(unicodedata.normalize("NFC", sign) == sign for sign in written)
 
 
 def _short(text: str) -> str:

@@ -102,8 +102,7 @@ def find(
             written.setdefault(label.student, set()).add(names.written(file.path))
         learners: dict[str, list[tuple[File, Submission]]] = {}
         for file, label in zip(files, labels, strict=True):
-            if len(written[label.student]) > 1:
-                label = told_apart(label, names.written(file.path))
+            label = told_apart(label, names.written(file.path), written[label.student])
             learners.setdefault(label.student, []).append((file, label))
         for handed_in in learners.values():
             runner = runner or Level0()

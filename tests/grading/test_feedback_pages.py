@@ -111,6 +111,24 @@ def test_a_comment_needs_a_learner_a_step_and_words(place: Path) -> None:
     run("comment", "dan", "01.double", "--text", " ", status=2)
 
 
+def test_a_name_of_two_learners_is_asked_about_with_their_ids(place: Path) -> None:
+    for path in (f"Bo_13_assignsubmission_file_{tiny.NAME}.py", f"Bo_{tiny.NAME}.py"):
+        (place / "in" / path).write_text(tiny.SOLUTION)
+    run("grade", "in", "--allow-level", "0", "--workers", "1")
+
+    for command in (
+        ("comment", "Bo", "01.double", "--text", "x"),
+        ("override", "Bo", "01.double", "numbers", "0", "--reason", "x"),
+        ("show", "bo"),
+    ):
+        text = run(*command, status=1).output
+        assert "There is more than one" in text
+        assert "13 (Bo), " in text
+    assert "id:Bo (Bo)" in run("show", "Bo", status=1).output
+    assert "13, 01.double" in run("comment", "13", "01.double", "--text", "x").output
+    assert "Bo, 01.double" in run("comment", "id:Bo", "01.double", "--text", "x").output
+
+
 def test_each_platform_gets_its_own_pages_under_names_that_it_knows(place: Path) -> None:
     moodle, canvas = (run("feedback", form).output for form in ("moodle", "canvas"))
     run("feedback", "nbgrader", "--to", "back")

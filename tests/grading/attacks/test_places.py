@@ -18,6 +18,7 @@ from autodiff_kit.grading.submissions import find
 from tests.grading import tiny
 
 COURSE = [f"e{n:02}_double" for n in range(1, 17)]
+RIGHT, WRONG = b"def double(x): return 2 * x\n", b"def double(x): return 0\n"
 
 
 def put(place: Path, name: str, data: bytes = b"def double(x): return 0\n") -> None:
@@ -116,7 +117,35 @@ def test_names_that_look_the_same_are_two_learners(names: tuple[str, str], tmp_p
     assert [s.student for s in hand_ins] == [s.student for s in find(tmp_path, COURSE)]
 
 
-RIGHT, WRONG = b"def double(x): return 2 * x\n", b"def double(x): return 0\n"
+@pytest.mark.parametrize(
+    ("plain", "other"),
+    [
+        ("Kim", "\N{KELVIN SIGN}im"),
+        tuple(unicodedata.normalize(form, "José") for form in ("NFC", "NFD")),
+        ("a?", "a\udce8"),
+        ("Å", "\N{ANGSTROM SIGN}"),
+    ],
+)
+def test_the_plain_name_keeps_its_id_and_the_other_is_told(
+    plain: str, other: str, tmp_path: Path
+) -> None:
+    for name, code in ((plain, RIGHT), (other, WRONG)):
+        put(tmp_path, f"{name}_e01_double.py", code)
+
+    by_data = {s.data: s for s in find(tmp_path, COURSE)}
+
+    own, alike = by_data[RIGHT], by_data[WRONG]
+    assert (own.student, own.name, own.note) == (plain, plain, "")
+    assert alike.student.startswith(f"{plain}~")
+    assert "only looks like" in alike.note
+
+
+def test_a_disguise_is_none_of_the_plain_name_also_where_it_comes_alone(tmp_path: Path) -> None:
+    put(tmp_path / "a", "\N{KELVIN SIGN}im_e01_double.py")
+    put(tmp_path / "b", f"{unicodedata.normalize('NFD', 'José')}_e01_double.py")
+
+    assert next(find(tmp_path / "a", COURSE)).student != "Kim"
+    assert next(find(tmp_path / "b", COURSE)).student == unicodedata.normalize("NFC", "José")
 
 
 @pytest.mark.parametrize(
