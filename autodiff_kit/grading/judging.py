@@ -155,7 +155,7 @@ def _draw(result: Result) -> str:
     """Return the number that a performance's graph was drawn by; "" if it has none."""
     for answer in result.example.values():
         draw = answer.value.get("draw") if isinstance(answer.value, dict) else None
-        if isinstance(draw, int) and 0 <= draw < DRAWS:
+        if type(draw) is int and 0 <= draw < DRAWS:
             return str(draw)
     return ""
 

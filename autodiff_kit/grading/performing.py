@@ -92,7 +92,7 @@ def performed(
         if not isinstance(value, dict):
             return str(data["source"])
         draw = value.get("draw")
-        if not isinstance(draw, int) or not 0 <= draw < DRAWS:
+        if type(draw) is not int or not 0 <= draw < DRAWS:  # True is no number here
             raise ValueError("no number of a graph")
         return source_of(program, draw)
 

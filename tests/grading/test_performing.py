@@ -54,6 +54,14 @@ def test_the_answers_to_another_graph_earn_nothing(exercise: Exercise) -> None:
 
 
 @each_performed
+def test_a_draw_that_is_no_plain_number_earns_nothing(exercise: Exercise) -> None:
+    code = handed_in(exercise, 1).replace('"draw": 1,', '"draw": True,')
+
+    assert '"draw": True' in code
+    assert row_of(exercise, code).points == 0
+
+
+@each_performed
 def test_an_untouched_notebook_is_not_attempted(exercise: Exercise) -> None:
     code = "def performance(question):\n    raise NotImplementedError()\n"
 
