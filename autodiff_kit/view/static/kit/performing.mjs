@@ -102,11 +102,11 @@ function performer(root, payload, host) {
       if (first != null) graph.reveal(first);
     }
   }
-  function afterStep(outcome, text) {
+  function afterStep(outcome, text, heading) {
     chosen = new Set();
     perform();
     show();
-    question.say(outcome, skipped ? `${text} ${skippedWords()}` : text);
+    question.say(outcome, skipped ? `${text} ${skippedWords()}` : text, heading);
     if (root.contains(document.activeElement) || document.activeElement === document.body) host.focus(question);
   }
   const skippedWords = () => `${skipped} step${skipped > 1 ? "s" : ""} like earlier ones ${skipped > 1 ? "were" : "was"} performed for you.`;
@@ -130,7 +130,7 @@ function performer(root, payload, host) {
     shown.add(about);
     note(["show"]);
     walk.show();
-    afterStep("right", right || reveal);
+    afterStep("noted", right || reveal, "Shown");
   }
   function smaller() {
     walk.askSmaller();
@@ -328,6 +328,7 @@ function performer(root, payload, host) {
   return {
     setLevel(name) {
       setLevel(name);
+      if (!walk.task) return restart(); // all is done: another level begins it again
       if (!walk.isSmaller()) perform();
       question.say("");
       show();
