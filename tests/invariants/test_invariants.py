@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import autodiff_kit as ak
-from autodiff_kit.record import Recording
 from autodiff_kit.nn import functional
+from autodiff_kit.record import Recording
 from autodiff_kit.view.frames import tell
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.rule_words import decisions, rule_of
@@ -489,9 +489,10 @@ def a_gradient_that_is_read_is_the_gradient_of_its_leaf(program: Run) -> None:
                 nodes = program.picture.state(step)["nodes"]
                 if nodes[box.id]["hidden"] or not nodes[box.id].get("tensor"):
                     continue
-                boxes = {program.picture.outline.box_of[n["id"]].id for n in later_of(program, read)}
-                shown = [nodes[b]["tensor"] for b in boxes if not nodes[b]["hidden"]]
-                now = [text for text in shown if "overwritten" not in text]
+                numbers = (n["id"] for n in later_of(program, read))
+                boxes = {program.picture.outline.box_of[n].id for n in numbers}
+                texts = [nodes[b]["tensor"] for b in boxes if not nodes[b]["hidden"]]
+                now = [text for text in texts if "overwritten" not in text]
                 assert now == [nodes[holder]["gradient"]], frame["caption"]
         steps = [f for f in program.picture.frames if f["node"] == box.id and f["kind"] == "leaf"]
         assert all("It has no history" in f["caption"] for f in steps)
