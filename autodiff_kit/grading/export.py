@@ -237,7 +237,7 @@ def is_empty(grade: Grade) -> bool:
 def sharing(grades: Iterable[Grade]) -> list[list[str]]:
     """Return the learners who handed in a performance of the same graph.
 
-    A graph is drawn by a number of fifty-three binary digits: two do not meet by chance.
+    Programs are drawn of so many (`exercises/checks/*/checks.py`) that two do not meet by chance.
     """
     students: dict[str, list[str]] = {}
     for grade in grades:

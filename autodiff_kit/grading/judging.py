@@ -32,7 +32,7 @@ from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.notebook import Unreadable
-from autodiff_kit.grading.performing import DRAWS
+from autodiff_kit.grading.performing import graph_of
 from autodiff_kit.grading.puzzle_making import puzzles_for
 from autodiff_kit.grading.puzzle_points import with_puzzle_points
 from autodiff_kit.grading.results import Attempt, Mark, file_hash, folder_hash
@@ -132,14 +132,28 @@ def _graded(job: Job, course: Course, runner: Runner) -> Attempt:
             time.sleep(0.1 * tries)
     assert result is not None
     marks = tuple(_mark(exercise, result, row) for row in result.rows)
+    graph = None
+    if exercise.kind == "perform":
+        own = exercise.checks[0].performed
+        graph = graph_of(own.program, result.values) if own else ""
+        if graph is None:
+            marks = tuple(
+                dataclasses.replace(m, points=0.0, status="wrong", message="", text=_MIXED)
+                for m in marks
+            )
     is_fault = any(mark.status == "fault" for mark in marks)
     return dataclasses.replace(
         attempt,
         status="fault" if is_fault else "graded",
         marks=marks,
-        draw=_draw(result) if exercise.kind == "perform" else "",
+        draw=graph or "",
         tries=tries,
     )
+
+
+_MIXED = (
+    "The answers are of more than one performance: hand in those of one, as the lab wrote them."
+)
 
 
 def _mark(exercise: Exercise, result: Result, row: Row) -> Mark:
@@ -149,15 +163,6 @@ def _mark(exercise: Exercise, result: Result, row: Row) -> Mark:
         failures=" ".join(row.failed),
         picture=picture if len(picture) <= MAX_PICTURE else "",
     )
-
-
-def _draw(result: Result) -> str:
-    """Return the number that a performance's graph was drawn by; "" if it has none."""
-    for answer in result.example.values():
-        draw = answer.value.get("draw") if isinstance(answer.value, dict) else None
-        if type(draw) is int and 0 <= draw < DRAWS:
-            return str(draw)
-    return ""
 
 
 def _text(exercise: Exercise, row: Row) -> str:

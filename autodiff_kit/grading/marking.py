@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Any
 
 from autodiff_kit.grading.absent import why_absent
 from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions, right_by_check
@@ -81,12 +82,15 @@ class Result:
         Name of each check -> what the learner's code answered to its example; for pictures.
     expected : dict of str to Answer
         Name of each check -> the right answer to its example, which learners may see.
+    values : tuple
+        All that the learner's code answered to any check.
     """
 
     exercise: str
     rows: tuple[Row, ...]
     example: dict[str, Answer]
     expected: dict[str, Answer]
+    values: tuple[Any, ...] = ()
 
     @property
     def points(self) -> float:
@@ -151,7 +155,8 @@ def grade_code(
         ]
     example = {name: cases[0] for name, cases in answers_by_check.items()}
     expected = {name: cases[0] for name, cases in right_by_check(exercise, seed).items()}
-    return Result(exercise.id, tuple(rows), example, expected)
+    values = (a.value for cases in answers_by_check.values() for a in cases if a.status == "ok")
+    return Result(exercise.id, tuple(rows), example, expected, tuple(values))
 
 
 def _with_reason(row: Row, step: Step, reasons: dict[str, str]) -> Row:

@@ -9,6 +9,7 @@ question after the other, so that they can be tried on many graphs. Read next: `
 
 from __future__ import annotations
 
+import hashlib
 import json
 import linecache
 from collections.abc import Sequence
@@ -28,7 +29,7 @@ from autodiff_kit.view.perform.context import Context, picture_to_perform
 from autodiff_kit.view.perform.making import script_of
 from autodiff_kit.view.scene import Picture
 
-__all__ = ["DRAWS", "code_with", "define", "performed", "recording_of", "source_of"]
+__all__ = ["DRAWS", "code_with", "define", "graph_of", "performed", "recording_of", "source_of"]
 
 DRAWS = 2**53  # numbers that a graph is drawn by: whole in any language
 MOST_ANSWERS = 200
@@ -144,6 +145,31 @@ def performed(
 def source_of(program: Program, draw: int) -> str:
     """Return the program that a number draws."""
     return program(np.random.default_rng(draw))
+
+
+def graph_of(program: Program, values: Sequence[Any]) -> str | None:
+    """Return what tells the graph that was performed from others, by all answers of a hand-in.
+
+    Other numbers may draw the same program: it is the program that counts.
+
+    Parameters
+    ----------
+    program : callable (numpy Generator) -> str
+    values : sequence
+        What was answered to each check and input: a performance, or a function's answers.
+
+    Returns
+    -------
+    str or None - "" for a function's answers; None if they are not all of one performance.
+    """
+    draws = [value.get("draw") if isinstance(value, dict) else None for value in values]
+    if all(draw is None for draw in draws):
+        return ""
+    first = draws[0]
+    is_one = all(type(draw) is int and draw == first for draw in draws)
+    if not is_one or type(first) is not int or not 0 <= first < DRAWS:
+        return None
+    return hashlib.sha256(source_of(program, first).encode()).hexdigest()[:16]
 
 
 @lru_cache(maxsize=64)

@@ -15,12 +15,13 @@ from click.testing import CliRunner
 from nbformat import v4
 
 from autodiff_kit.cli import cli
+from autodiff_kit.grading.checks import Program
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, grade_code
-from autodiff_kit.grading.performing import DRAWS, code_with
+from autodiff_kit.grading.performing import DRAWS, code_with, graph_of, recording_of, source_of
 from autodiff_kit.grading.worker import InProcess
 from autodiff_kit.puzzles.performing import Performance, answered
 from tests.grading.performers import answers_to, handed_in, right_answer, script_of
@@ -33,6 +34,16 @@ each_performed = pytest.mark.parametrize("exercise", PERFORMED, ids=lambda e: e.
 def row_of(exercise: Exercise, code: str, seed: int = 7) -> Any:
     (row,) = grade_code(exercise, code, InProcess(), seed).rows
     return row
+
+
+def program_of(exercise: Exercise) -> Program:
+    own = exercise.checks[0].performed
+    assert own is not None
+    return own.program
+
+
+def example_of(exercise: Exercise) -> str:
+    return str(exercise.checks[0].example["source"])
 
 
 def test_two_exercises_are_performed() -> None:
@@ -214,7 +225,42 @@ def test_a_notebook_is_graded_with_its_draw(exercise: Exercise) -> None:
     attempt = grade_one(Job("k", submission, "c", 5), COURSE, InProcess())
 
     assert sum(mark.points for mark in attempt.marks) == exercise.points
-    assert attempt.draw == "4711"
+    program = program_of(exercise)
+    assert attempt.draw == graph_of(program, [{"draw": 4711}]) != graph_of(program, [{"draw": 12}])
+
+
+@each_performed
+def test_two_learners_draw_no_program_that_is_the_same(exercise: Exercise) -> None:
+    program = program_of(exercise)
+
+    assert len({source_of(program, draw) for draw in range(2_000)}) == 2_000
+
+
+@each_performed
+def test_answers_of_two_performances_earn_nothing(exercise: Exercise) -> None:
+    # To the example, whose answers are public, a function's; to the rest those of somebody's graph.
+    nodes = [record["value"]["data"] for record in recording_of(example_of(exercise)).nodes]
+    code = (
+        f"import numpy as np\n\n\n{exercise.solution}\n\nown = performance\n\n\n"
+        f"{handed_in(exercise, 1)}\nall_of_it = performance\n\n\n"
+        "def performance(question):\n"
+        "    values = [np.ravel(node['value']).tolist() for node in question['nodes']]\n"
+        f"    return own(question) if values == {nodes!r} else all_of_it(question)\n"
+    )
+    submission = Submission(
+        student="eve",
+        name="Eve",
+        exercise=exercise.name,
+        origin="x",
+        data=notebook_with(exercise, code),
+        suffix=".ipynb",
+    )
+
+    attempt = grade_one(Job("k", submission, "c", 5), COURSE, InProcess())
+
+    assert sum(mark.points for mark in attempt.marks) == 0
+    assert all("more than one performance" in mark.text for mark in attempt.marks)
+    assert attempt.draw == ""
 
 
 def test_who_hands_in_the_graph_of_another_is_named(tmp_path: Path) -> None:

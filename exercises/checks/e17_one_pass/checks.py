@@ -36,19 +36,22 @@ def program(rng):
         t = int(rng.integers(-20, 21))
         k = x * x - t
         # Each known mistake gives another number, and the example's numbers do not come again.
-        if k > 0 and t not in (-5, -2, -1, 0, 1, 2, w, -w) and w not in (3, x, 1):
+        is_another = t not in (-5, -2, -1, 0, 1, 2, w, -w) and w not in (3, x, 1) and t * w != -15
+        if k > 0 and is_another:
             break
 
     def either(left, sign, right):
         sides = (left, right) if rng.random() < 0.5 else (right, left)
         return f"{sides[0]} {sign} {sides[1]}"
 
+    # Of so many names that no two learners have the same program by chance.
+    s, t, u, r = rng.permutation([*"abdeghmnpqrstuvz"])[:4]
     lines = [
-        "s = x * x",
-        "t = s - k",
-        f"u = {either('t', '*', 'c')}",
-        f"r = {either('u', '*', 't')}",
-        f"loss = {either('r', '+', 'x')}",
+        f"{s} = x * x",
+        f"{t} = {s} - k",
+        f"{u} = {either(t, '*', 'c')}",
+        f"{r} = {either(u, '*', t)}",
+        f"loss = {either(r, '+', 'x')}",
     ]
     lines.insert(int(rng.integers(0, 3)), "c = w.detach()")
     return written(w, x, k, lines)
