@@ -141,6 +141,8 @@ def _say_copied(report: library.Report, folder: Path) -> None:
         click.echo(f"{library.RECORD} could not be read: files that differ were taken as yours.")
     for mine, copy in report.offered.items():
         click.echo(f"You changed {mine}; it was left alone. The new version is {copy}.")
+    for mine, lesson in report.retired.items():
+        click.echo(f"You changed {mine}; it was left alone. This lesson is {lesson} now.")
 
 
 def _choose_port(requested: int | None) -> int:

@@ -203,6 +203,34 @@ def test_a_file_of_the_same_name_that_was_there_before_is_the_learners(
     assert (mine / LESSON).read_text() == "from somewhere else"
 
 
+def test_a_lesson_of_the_first_edition_goes_unless_it_was_changed(source: Path, mine: Path) -> None:
+    for name in ("04_control_flow", "05_no_grad"):
+        (source / f"{name}.ipynb").write_text("first edition")
+    copy_lessons(source, mine, "0.1.0")
+    (mine / "05_no_grad.ipynb").write_text("my own work")
+    (source / "04_control_flow.ipynb").rename(source / "05_control_flow.ipynb")
+    (source / "05_no_grad.ipynb").rename(source / "06_grad_modes.ipynb")
+
+    for _ in range(2):
+        report = copy_lessons(source, mine, "0.2.0")
+
+        assert report.retired == {"05_no_grad.ipynb": "06_grad_modes.ipynb"}
+        assert not (mine / "04_control_flow.ipynb").exists()
+        assert (mine / "05_no_grad.ipynb").read_text() == "my own work"
+        assert (mine / "06_grad_modes.ipynb").exists()
+
+
+def test_a_learners_own_file_with_the_name_of_an_old_lesson_stays(source: Path, mine: Path) -> None:
+    (source / "05_control_flow.ipynb").write_text("second edition")
+    mine.mkdir()
+    (mine / "04_control_flow.ipynb").write_text("second edition")
+
+    report = copy_lessons(source, mine, "0.2.0")
+
+    assert (mine / "04_control_flow.ipynb").exists()
+    assert report.retired == {"04_control_flow.ipynb": "05_control_flow.ipynb"}
+
+
 def test_a_folder_where_a_lesson_should_be_is_left_alone(source: Path, mine: Path) -> None:
     (mine / LESSON).mkdir(parents=True)
 

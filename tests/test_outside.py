@@ -181,7 +181,7 @@ def test_of_a_private_name_the_kit_does_not_say_that_pytorch_has_none() -> None:
         ("jit.trace", "StaticGraph"),
         ("export", "StaticGraph"),
         ("cond", "torch.where"),
-        ("nested", "Lesson 07"),
+        ("nested", "Lesson 08"),
         ("cuda.Stream", "leave out"),
         ("nn.Conv3d", "Use PyTorch"),
         ("binomial", "Bernoulli"),

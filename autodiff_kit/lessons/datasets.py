@@ -1,7 +1,7 @@
 """A small real data set for the lessons: handwritten digits, on this machine, without any download.
 
 After reading you know what stands in ``digits()``, where it comes from and under which licence it
-may be used; ``data/README.md`` says more. Read next: the notebook of lesson 10, which trains on it.
+may be used; ``data/README.md`` says more. Read next: the notebook of lesson 12, which trains on it.
 """
 
 from __future__ import annotations

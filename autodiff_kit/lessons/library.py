@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from autodiff_kit.files import written_whole
+from autodiff_kit.lessons import renamed
 
 __all__ = [
     "FIRST_LESSON",
@@ -51,6 +52,8 @@ class Report:
         Files that the learner changed (left alone) -> the new version put beside them.
     same : list of str
         Files with nothing to do.
+    retired : dict of str to str
+        Lessons of the first edition that the learner changed (left alone) -> the lesson of today.
     record_was_damaged : bool
         The hidden record could not be read, so every file that differs counted as the learner's.
     """
@@ -59,6 +62,7 @@ class Report:
     updated: list[str] = field(default_factory=list)
     offered: dict[str, str] = field(default_factory=dict)
     same: list[str] = field(default_factory=list)
+    retired: dict[str, str] = field(default_factory=dict)
     record_was_damaged: bool = False
 
 
@@ -102,7 +106,8 @@ def copy_lessons(
 
     A file the learner does not have is put there (also one that was deleted: that is how to start
     a lesson afresh). A file still as the kit wrote it is replaced. A file that was changed stays,
-    and a version that was not offered before is put beside it: ``03_x.new-0.2.0.ipynb``.
+    and a version that was not offered before is put beside it: ``03_x.new-0.2.0.ipynb``. A lesson
+    that has another name today is taken away, unless the learner changed it.
 
     Every file is written whole or not at all. A copy that was interrupted is finished by the next
     one, because each decision looks at what is really there.
@@ -152,6 +157,9 @@ def copy_lessons(
                 report.same.append(name)
             else:
                 digests[name] = _bring(name, data, folder, version, digests.get(name, []), report)
+        for old, new in renamed.LESSONS.items():
+            if (source / f"{new}.ipynb").exists():
+                _retire(f"{old}.ipynb", f"{new}.ipynb", folder, digests, report)
         record = {"about": "Which versions of the lessons autodiff-kit put here.", "files": digests}
         text = json.dumps(record, indent=1, sort_keys=True) + "\n"
         write_atomically(folder / RECORD, text.encode())
@@ -235,6 +243,20 @@ def _bring(
     # Put here or offered: the learner may have taken the offer, so an unchanged copy of any of
     # these versions may be replaced by the next one.
     return [*(digest for digest in ours if digest != shipped), shipped]
+
+
+def _retire(
+    old: str, new: str, folder: Path, digests: dict[str, list[str]], report: Report
+) -> None:
+    """Take a lesson of the first edition away, or say what it is called today."""
+    target = folder / old
+    if not target.is_file():
+        digests.pop(old, None)
+    elif _digest(target.read_bytes()) in digests.get(old, []):
+        target.unlink()
+        del digests[old]
+    else:
+        report.retired[old] = new
 
 
 def _require_writable(folder: Path) -> None:

@@ -105,10 +105,12 @@ def predict(
 
 
 def _find(key: str) -> Question:
+    from autodiff_kit.lessons import renamed
     from autodiff_kit.lessons.bank import QUESTIONS
 
-    if key in QUESTIONS:
-        return QUESTIONS[key]
+    for name in (key, renamed.QUESTIONS.get(key)):  # an old notebook asks by the old key
+        if name in QUESTIONS:
+            return QUESTIONS[name]
     near = difflib.get_close_matches(key, QUESTIONS, n=1)
     hint = f"Did you mean {near[0]!r}?" if near else f"Their keys look like {min(QUESTIONS)!r}."
     raise ValueError(

@@ -18,11 +18,12 @@ from pathlib import Path
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.lessons import library
+from autodiff_kit.lessons.renamed import renamed
 
 __all__ = ["Answer", "Performance", "keep", "keep_performance", "path", "read"]
 __all__ += ["read_performances"]
 
-VERSION = 1
+VERSION = 2  # 1: the keys of the lessons' first edition
 LOCK_SECONDS = 5.0
 
 
@@ -306,6 +307,10 @@ def _load(file: Path) -> Json:
         raise _DamagedError
     if data["version"] > VERSION:
         raise _NewerError(f"{file} was written by a newer autodiff_kit: please upgrade.")
+    if data["version"] == 1:
+        for part in ("answers", "performances", "recalled"):
+            if isinstance(data.get(part), dict):
+                data[part] = renamed(data[part])
     return data
 
 

@@ -27,7 +27,7 @@ __all__ = [
     "outside",
 ]
 
-_STATIC = "The kit's static graphs are autodiff_kit.static.StaticGraph: lesson 06."
+_STATIC = "The kit's static graphs are autodiff_kit.static.StaticGraph: lesson 07."
 _CPU = "The kit computes with NumPy on the CPU: leave out what speaks to a GPU."
 _NO_COMPLEX = "The kit computes with real numbers only."
 _WATCH = "autodiff_kit.widgets has Costs and MemoryTimeline for time and memory of a run."
@@ -74,7 +74,7 @@ _INSTEAD = {
     "torch.view_as_real": _NO_COMPLEX,
     "torch.polar": _NO_COMPLEX,
     "torch.cholesky_solve": "torch.linalg.solve_triangular, with L and then with L.mT, does it.",
-    "torch.cond": "The kit has Python's own if, and torch.where: lesson 04.",
+    "torch.cond": "The kit has Python's own if, and torch.where: lesson 05.",
     "torch.cuda": _CPU,
     "torch.distributions.Binomial": _BINOMIAL,
     "torch.distributions.binomial": _BINOMIAL,
@@ -92,7 +92,7 @@ _INSTEAD = {
     "torch.utils.model_zoo": _NO_MODELS,
     "torch.jit": _STATIC,
     "torch.multiprocessing": "Python's own multiprocessing takes functions that use the kit.",
-    "torch.nested": "Lesson 07 writes its own batches of sequences of different lengths.",
+    "torch.nested": "Lesson 08 writes its own batches of sequences of different lengths.",
     "torch.linalg.eig": "For symmetric matrices there is torch.linalg.eigh; NumPy has the other.",
     "torch.linalg.eigvals": "For symmetric matrices there is torch.linalg.eigvalsh.",
     "torch.mps": _CPU,

@@ -48,12 +48,12 @@ def output(number: str, code: str) -> str:
     )
 
 
-# -- lesson 10: what makes a deep network learn ---------------------------------------------------
+# -- lesson 12: what makes a deep network learn ---------------------------------------------------
 
 
 def percents(line_begins: str) -> list[list[int]]:
-    """Return a row of the table of lesson 10: columns of three seeds each."""
-    lines = output("10", "def percent(").splitlines()
+    """Return a row of the table of lesson 12: columns of three seeds each."""
+    lines = output("12", "def percent(").splitlines()
     (line,) = [line for line in lines if line.startswith(line_begins)]
     numbers = [int(number) for number in re.findall(r"(\d+)%", line)]
     return [numbers[i : i + 3] for i in range(0, len(numbers), 3)]
@@ -63,7 +63,7 @@ NEEDED = r"^import|^x_train|^def (build|loss_of|train|percent)\("
 SMALL, LARGE = "Tanh, weights times 1  ", "Tanh, weights times 2  "
 
 
-def test_a_frozen_first_layer_costs_what_lesson_10_says() -> None:
+def test_a_frozen_first_layer_costs_what_lesson_12_says() -> None:
     def costs(weights: str) -> list[int]:
         trained, frozen, _ = percents(weights)
         return [a - b for a, b in zip(trained, frozen, strict=True)]
@@ -74,7 +74,7 @@ def test_a_frozen_first_layer_costs_what_lesson_10_says() -> None:
     assert (
         f"with weights times 2, it costs at most {max(large)} points, and {min(small)} to "
         f"{max(small)} points with weights times 1"
-    ) in words("10")
+    ) in words("12")
     assert min(frozen) > 20  # far from a guess, which is right in one of ten
 
 
@@ -84,8 +84,8 @@ def test_a_frozen_first_layer_with_larger_weights_beats_a_trained_one_for_each_s
     assert all(a > b for a, b in zip(frozen, trained, strict=True))
 
 
-def test_with_other_seeds_a_frozen_first_layer_costs_what_lesson_10_says_of_them() -> None:
-    sources = [cell.source for cell in cells("10") if cell.cell_type == "code"]
+def test_with_other_seeds_a_frozen_first_layer_costs_what_lesson_12_says_of_them() -> None:
+    sources = [cell.source for cell in cells("12") if cell.cell_type == "code"]
     needed = [s for s in sources if re.search(NEEDED, s, re.M)]
     *before, last = ["\n".join(line for line in s.split("\n") if line[:1] != "%") for s in needed]
     definitions = last[: last.index("\n\n\nprint(")].replace("range(3)", "range(3, 6)")
@@ -103,7 +103,7 @@ def test_with_other_seeds_a_frozen_first_layer_costs_what_lesson_10_says_of_them
     assert max(a - b for a, b in zip(large, frozen_large, strict=True)) == pytest.approx(10, abs=2)
     assert sum(b > a for a, b in zip(small, frozen_small, strict=True)) == 1
     assert all(b > a for a, b in zip(small, frozen_large, strict=True))
-    assert "up to about 10 points, and with weights times 1 one network is better" in words("10")
+    assert "up to about 10 points, and with weights times 1 one network is better" in words("12")
 
 
 def test_larger_weights_decide_where_no_gradient_flows_and_the_gradient_adds_to_that() -> None:
@@ -115,15 +115,15 @@ def test_larger_weights_decide_where_no_gradient_flows_and_the_gradient_adds_to_
 
 
 def test_eight_layers_with_larger_weights_do_as_well_as_two_and_sigmoids_learn_too() -> None:
-    two = float(re.findall(r"right: ([\d.]+)%", output("10", "def train("))[0])
+    two = float(re.findall(r"right: ([\d.]+)%", output("12", "def train("))[0])
 
     assert all(abs(right - two) <= 3 for right in percents(LARGE)[0])
     assert min(percents("Sigmoid, weights times 8")[0]) > 40
-    assert output("10", "def percent(").endswith("60 epochs: all over 80 %? True\n")
+    assert output("12", "def percent(").endswith("60 epochs: all over 80 %? True\n")
 
 
 def test_in_eight_sigmoids_differences_die_out_forward_and_gradients_backward() -> None:
-    lines = output("10", "def start(layers").splitlines()
+    lines = output("12", "def start(layers").splitlines()
     forward, backward = ([float(number) for number in line.split()[1:]] for line in lines[1:3])
 
     assert forward == sorted(forward, reverse=True) and 1e-7 <= forward[-1] < 1e-6
@@ -132,14 +132,14 @@ def test_in_eight_sigmoids_differences_die_out_forward_and_gradients_backward() 
 
 def test_which_optimizer_is_ahead_depends_on_the_learning_rate() -> None:
     loss = [
-        float(number) for number in re.findall(r"^ .* (\d\.\d+)$", output("10", "def race("), re.M)
+        float(number) for number in re.findall(r"^ .* (\d\.\d+)$", output("12", "def race("), re.M)
     ]
     slow, fast = loss[:3], loss[3:]
 
     assert slow.index(min(slow)) == 2 and fast.index(min(fast)) == 1
 
 
-# -- lessons 06 and 08: memory --------------------------------------------------------------------
+# -- lessons 07, 09 and 10: memory -----------------------------------------------------------------
 
 
 def deep(x: Any) -> Any:
@@ -170,16 +170,16 @@ def test_a_replay_holds_as_much_for_backward_as_a_dynamic_graph_and_less_forward
 
     assert both == pytest.approx((21 * array, 21 * array), abs=0.05)
     assert forward == pytest.approx((3 * array, 2 * array), abs=0.05)
-    sizes = [float(number) for number in re.findall(r"([\d.]+) MB", output("06", "def peak("))]
+    sizes = [float(number) for number in re.findall(r"([\d.]+) MB", output("07", "def peak("))]
     assert sizes == pytest.approx([*both, *forward], abs=0.06)
-    assert "the same 8.4 MB at the peak" in words("06")
-    assert "in lesson 06 both needed 8.4 MB" in words("08")
-    assert "forward alone it needed 0.8 MB instead of 1.2" in words("08")
+    assert "the same 8.4 MB at the peak" in words("07")
+    assert "in lesson 07 both needed 8.4 MB" in words("10")
+    assert "forward alone it needed 0.8 MB instead of 1.2" in words("10")
 
 
-def test_weights_or_saved_values_take_more_as_lesson_08_says() -> None:
+def test_weights_or_saved_values_take_more_as_lesson_09_says() -> None:
     rows = re.findall(
-        r"(\d+) rows, width (\d+): .* (\d+) kB, .* (\d+) kB", output("08", "def compare(")
+        r"(\d+) rows, width (\d+): .* (\d+) kB, .* (\d+) kB", output("09", "def compare(")
     )
     table = {(int(a), int(b)): (int(c), int(d)) for a, b, c, d in rows}
 
@@ -196,7 +196,7 @@ def test_weights_or_saved_values_take_more_as_lesson_08_says() -> None:
     assert parameters > 10 * saved
 
 
-# -- lesson 11: which line to change --------------------------------------------------------------
+# -- lesson 13: which line to change --------------------------------------------------------------
 
 # The line that stops, alone, put right: the rest of the program stays as it is.
 IN_THE_LINE_THAT_STOPS = {
@@ -221,16 +221,16 @@ EARLIER = {
 
 
 def failing_programs() -> dict[str, str]:
-    """Return the ten functions of lesson 11 that fail, by name."""
+    """Return the ten functions of lesson 13 that fail, by name."""
     programs = {}
-    for cell in cells("11"):
+    for cell in cells("13"):
         for match in re.finditer(r"^def (\w+)\(\):\n(?:    .*\n)+", cell.source, re.M):
             if f"message({match[1]})" in cell.source:
                 programs[match[1]] = match[0]
     return programs
 
 
-def test_lesson_11_has_ten_errors_and_says_how_many_are_fixed_where() -> None:
+def test_lesson_13_has_ten_errors_and_says_how_many_are_fixed_where() -> None:
     there, earlier = set(IN_THE_LINE_THAT_STOPS), set(EARLIER)
 
     assert set(failing_programs()) == there | earlier
@@ -239,7 +239,7 @@ def test_lesson_11_has_ten_errors_and_says_how_many_are_fixed_where() -> None:
     assert (
         "in four of the ten it is the line that stopped, in five it is an *earlier* line, "
         "and in one it depends"
-    ) in words("11")
+    ) in words("13")
 
 
 FIXES = [(name, *fix) for fixes in (IN_THE_LINE_THAT_STOPS, EARLIER) for name, fix in fixes.items()]
@@ -247,7 +247,7 @@ FIXES = [(name, *fix) for fixes in (IN_THE_LINE_THAT_STOPS, EARLIER) for name, f
 
 @pytest.mark.parametrize("load", TORCHES)
 @pytest.mark.parametrize(("name", "old", "new"), FIXES)
-def test_an_error_of_lesson_11_goes_when_the_line_that_it_names_is_changed(
+def test_an_error_of_lesson_13_goes_when_the_line_that_it_names_is_changed(
     name: str, old: str, new: str, load: Any
 ) -> None:
     source = failing_programs()[name]
@@ -293,8 +293,8 @@ def test_labs_are_in_the_lessons_that_lesson_00_names() -> None:
         if any(labs.search(c.source) for c in cells(path.name[:2]) if c.cell_type == "code")
     }
 
-    assert "(Labs are in lessons 04 to 11 and in 13.)" in words("00")
-    assert having == {"04", "05", "06", "07", "08", "09", "10", "11", "13"}
+    assert "(Labs are in lessons 05 to 13 and in 16.)" in words("00")
+    assert having == {"05", "06", "07", "08", "09", "10", "11", "12", "13", "16"}
 
 
 def test_controls_are_called_in_lessons_as_they_are_called_on_the_screen() -> None:
@@ -303,13 +303,13 @@ def test_controls_are_called_in_lessons_as_they_are_called_on_the_screen() -> No
 
     torch, x = autodiff_kit, autodiff_kit.tensor(1.0, requires_grad=True)
     labs = {
-        "05": [widgets.Costs([x], sine=sine), widgets.GradMode(sine, x=x)],
-        "06": [widgets.Compare(sine, x=x), widgets.Costs([x], sine=sine)],
-        "08": [widgets.MemoryTimeline(sine, x=x)],
+        "06": [widgets.Costs([x], sine=sine), widgets.GradMode(sine, x=x)],
+        "07": [widgets.Compare(sine, x=x), widgets.Costs([x], sine=sine)],
+        "09": [widgets.MemoryTimeline(sine, x=x)],
     }
-    names = {"05": ["measure again", "as written"], "08": ["show what was there before"]}
-    names["06"] = ["measure again", "trace again, at these values"]
-    names["08"].append("retain_graph")
+    names = {"06": ["measure again", "as written"], "09": ["show what was there before"]}
+    names["07"] = ["measure again", "trace again, at these values"]
+    names["09"].append("retain_graph")
     for number, labels in names.items():
         controls = [control for lab in labs[number] for control in lab.controls.values()]
         names_on_screen = {control.description for control in controls}

@@ -178,7 +178,7 @@ def test_a_lesson_runs_alone_and_gives_the_same_file_to_a_learner_who_answered_e
     alone = tmp_path / path.name
     shutil.copy(path, alone)
     answer = {"first": "42", "right": False, "tries": 2, "solved": True, "looked": False}
-    progress = {"version": 1, "answers": dict.fromkeys(QUESTIONS, answer)}
+    progress = {"version": 2, "answers": dict.fromkeys(QUESTIONS, answer)}
     (tmp_path / ".autodiff-kit-progress.json").write_text(json.dumps(progress))
     monkeypatch.delenv("ADK_PROGRESS", raising=False)
     paths = (str(ROOT), os.environ.get("PYTHONPATH", ""))

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autodiff_kit.lessons import progress
+from autodiff_kit.lessons import progress, renamed
+from autodiff_kit.lessons.bank import QUESTIONS
+from autodiff_kit.lessons.predict import predict
 from autodiff_kit.lessons.progress import Answer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -146,7 +148,7 @@ def test_a_second_damaged_file_does_not_replace_the_first_one(file: Path) -> Non
 
 def test_a_file_of_a_newer_kit_is_left_as_it_is(file: Path) -> None:
     file.parent.mkdir()
-    newer = b'{"version": 2, "answers": {"03.adds": "something new"}}'
+    newer = b'{"version": 3, "answers": {"03.adds": "something new"}}'
     file.write_bytes(newer)
 
     answers, warning = progress.read()
@@ -220,7 +222,9 @@ def test_in_a_read_only_folder_the_learner_is_told_where_to_go(
 
 KEEP_MANY = """
 import sys
-from autodiff_kit.lessons import progress
+from autodiff_kit.lessons import progress, renamed
+from autodiff_kit.lessons.bank import QUESTIONS
+from autodiff_kit.lessons.predict import predict
 for i in range(20):
     kept, note = progress.keep(f"{sys.argv[1]}.{i}", "an answer", True)
     assert kept, note
@@ -262,3 +266,79 @@ def test_a_lock_file_left_by_a_process_that_died_stops_nobody(file: Path) -> Non
     file.with_suffix(".lock").touch()
 
     assert progress.keep("03.adds", "4", False) == (True, "")
+
+
+def test_a_file_of_the_first_edition_is_read_under_todays_keys_and_loses_nothing(
+    file: Path,
+) -> None:
+    def answer(first: str) -> dict[str, object]:
+        return {"first": first, "right": True, "tries": 1, "solved": True, "looked": False}
+
+    keys = ["03.order", "05.task", "06.task", "08.checkpoint", "09.task", "my.own", "04.own"]
+    performance = {"times": 1, "mastered": ["next"], "again": []}
+    data = {
+        "version": 1,
+        "answers": {key: {**answer(key), "by hand": key} for key in keys},
+        "performances": {"04.engine": performance, "03.engine": performance},
+        "recalled": {"04.jump": {"times": 1, "right": False}},
+    }
+    file.parent.mkdir()
+    file.write_text(json.dumps(data))
+    today = {
+        "03.order": "03.order",
+        "06.task": "05.task",
+        "07.task": "06.task",
+        "10.checkpoint": "08.checkpoint",
+        "11.task": "09.task",
+        "my.own": "my.own",
+        "04.own": "04.own",
+    }
+
+    for _ in range(2):  # as it was written then, and as it is written today
+        answers, note = progress.read()
+        assert ({key: answers[key].first for key in today}, note) == (today, "")
+        assert set(progress.read_performances()[0]) == {"03.engine", "05.engine"}
+        assert progress.read_recalled() == {"05.jump": (1, False)}
+        progress.keep("01.leaf", "x", True)
+
+    content = json.loads(file.read_text())
+    assert content["version"] == 2
+    assert content["answers"]["11.task"]["by hand"] == "09.task"
+
+
+# The questions of the first edition, as its lessons asked them.
+FIRST_EDITION = {
+    "00": "slope task",
+    "01": "operations last leaf twice task",
+    "02": "when spread twice branch grows task",
+    "03": "order adds again source_claim mend task",
+    "04": "loop while jump many task",
+    "05": "inside memory speed silent detach task",
+    "06": "branch loop calls faster task",
+    "07": "nodes cells mean shrinks task",
+    "08": "who when holds checkpoint task",
+    "09": "first grad hook alter task",
+    "10": "start deep slopes race task",
+    "11": "cut twice changed leaf result task",
+    "12": "rule check second without task",
+    "13": "change train error graph task",
+}
+
+
+def test_every_question_of_the_first_edition_has_its_place_in_the_second() -> None:
+    keys = [f"{number}.{name}" for number, names in FIRST_EDITION.items() for name in names.split()]
+    today = [renamed.QUESTIONS.get(key, key) for key in keys]
+
+    assert len(set(today)) == len(today)
+    assert set(today) <= set(QUESTIONS)
+    performances = [key for key in renamed.QUESTIONS if key not in keys]
+    assert [key.partition(".")[2] for key in performances] == ["engine"] * len(performances)
+
+
+def test_a_notebook_of_the_first_edition_still_asks_its_questions(file: Path) -> None:
+    assert predict("04.jump").question is QUESTIONS["05.jump"]
+
+
+def test_every_lesson_of_the_first_edition_has_its_notebook_in_the_second() -> None:
+    for name in renamed.LESSONS.values():
+        assert (ROOT / "notebooks" / f"{name}.ipynb").is_file()

@@ -71,8 +71,8 @@ def _fresh_compiler() -> Iterator[None]:
     torch._dynamo.reset()
 
 
-def test_the_program_of_lesson_06_prints_what_stands_beside_it_and_ends_in_an_error() -> None:
-    program = re.search(r"```python\n(.*?)```", text_of("06"), re.S)
+def test_the_program_of_lesson_07_prints_what_stands_beside_it_and_ends_in_an_error() -> None:
+    program = re.search(r"```python\n(.*?)```", text_of("07"), re.S)
     assert program is not None
     source = program[1].replace("import torch\n", "")
     *lines, last = ast.parse(source).body

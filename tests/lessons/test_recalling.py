@@ -21,15 +21,15 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_what_was_wrong_comes_back_until_it_is_recalled() -> None:
     progress.keep("01.leaf", "No", False)
     progress.keep("02.when", "while Python runs this line", True)
-    progress.keep("04.jump", "3", False)
+    progress.keep("05.jump", "3", False)
 
-    assert choose("06") == ["01.leaf", "04.jump"]
-    assert choose("04")[1:] != ["04.jump"]  # only from earlier ones
+    assert choose("07") == ["01.leaf", "05.jump"]
+    assert choose("05")[1:] != ["05.jump"]  # only from earlier ones
 
-    (leaf,) = (card for card in recall("06") if card.question.key == "01.leaf")
+    (leaf,) = (card for card in recall("07") if card.question.key == "01.leaf")
     assert leaf.answer(str(QUESTIONS["01.leaf"].answer)) == "right"
-    assert "01.leaf" not in choose("06")
-    assert "04.jump" in choose("06")
+    assert "01.leaf" not in choose("07")
+    assert "05.jump" in choose("07")
     assert progress.read()[0]["01.leaf"].first == "No"  # the first prediction stays
 
 
@@ -37,19 +37,19 @@ def test_a_mistake_in_a_performance_brings_its_question() -> None:
     result = {"mastered": [], "misconceptions": ["overwrites"], "practise": ["freed"]}
     progress.keep_performance("03.engine", result)
 
-    assert choose("04")[-1:] == ["03.adds"]
-    assert choose("12") == ["03.adds", "11.twice"]
+    assert choose("05")[-1:] == ["03.adds"]
+    assert choose("14") == ["03.adds", "13.twice"]
 
 
 def test_of_what_was_right_the_oldest_and_least_recalled_come_first() -> None:
     assert choose("00") == []
     assert choose("01") == ["00.slope"]
-    assert choose("05") == [*REPEATED][:2]
+    assert choose("06") == [*REPEATED][:2]
 
-    for key in choose("05"):
+    for key in choose("06"):
         progress.keep_recalled(key, True)
 
-    assert choose("05") == [*REPEATED][2:4]
+    assert choose("06") == [*REPEATED][2:4]
 
 
 def test_whoever_looks_has_not_recalled_it() -> None:
@@ -58,7 +58,7 @@ def test_whoever_looks_has_not_recalled_it() -> None:
     leaf.answer(QUESTIONS["01.leaf"].choices[1])
     leaf.look()
 
-    assert "01.leaf" in choose("06")
+    assert "01.leaf" in choose("07")
     assert "first prediction" not in leaf.state["note"]
 
 
@@ -84,6 +84,6 @@ def test_stored_pages_show_no_question_for_it_depends_on_the_learner() -> None:
 def test_a_damaged_file_begins_anew(damage: str, file: Path) -> None:
     file.write_text(damage)
 
-    assert choose("05") == [*REPEATED][:2]
+    assert choose("06") == [*REPEATED][:2]
     assert progress.keep_recalled("01.leaf", True)[0]
     assert json.loads(file.read_text())["recalled"] == {"01.leaf": {"times": 1, "right": True}}

@@ -19,7 +19,7 @@ pytestmark = [
     pytest.mark.skipif(SITE is None, reason="needs a site: ADK_SITE=FOLDER, as the gate builds it"),
 ]
 
-LESSONS = ["03_the_backward_pass.ipynb", "04_control_flow.ipynb", "06_static_and_dynamic.ipynb"]
+LESSONS = ["03_the_backward_pass.ipynb", "05_control_flow.ipynb", "07_static_and_dynamic.ipynb"]
 NOTEBOOK = "document.querySelector('#notebook').contentWindow.jupyterapp.shell.currentWidget"
 EXERCISE = "autodiff-kit-exercises/e04_accumulate.ipynb"
 
@@ -129,7 +129,7 @@ def test_links_between_notebooks_stay_in_the_site(context: Any, opened: tuple[An
     page = context.new_page()
     for words, path in (
         ("04 Accumulate", "autodiff-kit-exercises%2Fe04_accumulate.ipynb"),
-        ("04 Control flow", "04_control_flow.ipynb"),
+        ("05 Control flow", "05_control_flow.ipynb"),
     ):
         open_lesson(page, opened[1], "03_the_backward_pass.ipynb")
         page.evaluate("document.querySelector('#look').hidden = true")

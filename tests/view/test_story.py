@@ -249,7 +249,7 @@ ADVICE: dict[str, tuple[str, str | None, str, str]] = {
         "torch.autograd.grad(y.sum(), v, create_graph=True)",
         GRAD + "g, = torch.autograd.grad(y.sum(), v, create_graph=True)\n"
         "h, = torch.autograd.grad(g.sum(), v)\nv.grad = h"),
-    "lesson 12": (
+    "lesson 14": (
         X + "y = x ** 3\nfirst, = torch.autograd.grad(y, x)\ntorch.autograd.grad(first, x)", None,
         "torch.autograd.grad(y, x, create_graph=True)",
         X + "y = x ** 3\nfirst, = torch.autograd.grad(y, x, create_graph=True)\n"
@@ -333,7 +333,7 @@ ADVICE: dict[str, tuple[str, str | None, str, str]] = {
     "data": (X + "w = torch.tensor(2., requires_grad=True)\ny = x.data * w\ny.backward()", "x",
              "leave out `data`", X + "# leave out `data`\nw = torch.tensor(2.)\ny = x * w\n"
              "y.backward()"),
-    "lesson 11": (
+    "lesson 13": (
         V + "w = torch.tensor([3., 4.], requires_grad=True)\n"
         "h = torch.tensor([(v * 2).sum().item()])\n(h * w).sum().backward()", "v",
         "torch.stack([(v * 2).sum()])",

@@ -11,7 +11,7 @@ from autodiff_kit.widgets import BesidePyTorch, beside
 from tests.parity import require_torch
 
 ROOT = Path(__file__).resolve().parents[2]
-LESSON = ROOT / "notebooks" / "13_from_here_to_pytorch.ipynb"
+LESSON = ROOT / "notebooks" / "16_map_of_pytorch.ipynb"
 PROGRAM = "x = torch.tensor(3., requires_grad=True)\ny = x * x\nprint(y.grad_fn.name())\ny"
 
 
@@ -79,7 +79,7 @@ def test_with_pytorch_both_answers_are_compared() -> None:
 
 @pytest.mark.parity
 @pytest.mark.parametrize("source", cells())
-def test_every_cell_of_lesson_13_says_the_same_in_pytorch(source: str) -> None:
+def test_every_cell_of_lesson_16_says_the_same_in_pytorch(source: str) -> None:
     require_torch()
     lab = BesidePyTorch(source)
 
@@ -96,7 +96,7 @@ def test_the_cell_said_to_be_of_lesson_02_stands_there() -> None:
 
 @pytest.mark.parity
 @pytest.mark.parametrize("source", [s for s in cells() if "tanh" in s])
-def test_the_graph_that_lesson_13_steps_through_is_the_same_in_pytorch(source: str) -> None:
+def test_the_graph_that_lesson_16_steps_through_is_the_same_in_pytorch(source: str) -> None:
     import autodiff_kit
 
     kit = beside._recording(source, autodiff_kit)

@@ -2,129 +2,109 @@
 
 from autodiff_kit.lessons.questions import Question
 
-TITLE = "no_grad"
+TITLE = "Control flow"
 
 QUESTIONS = (
     Question(
-        key="05.inside",
-        kind="choice",
-        text="    x = torch.tensor(3., requires_grad=True)\n"
-        "    with torch.no_grad():\n"
-        "        y = 2 * x\n\n"
-        "What is `y` afterwards?",
-        choices=(
-            "6, with a `grad_fn`: `x` requires a gradient",
-            "6, without a `grad_fn`",
-            "there is none: `2 * x` did not run",
-            "an error: `x` requires a gradient",
-        ),
-        answer="6, without a `grad_fn`",
-        right="The numbers are computed as always; only the recording is off.",
-        why={
-            "6, with a `grad_fn`: `x` requires a gradient": "Outside it would have one. Inside of "
-            "`no_grad`, it does not matter what the inputs require.",
-            "there is none: `2 * x` did not run": "It runs: only the *recording* is off.",
-            "an error: `x` requires a gradient": "`x` may well be used; its use is not recorded.",
-        },
-    ),
-    Question(
-        key="05.memory",
+        key="05.loop",
         kind="number",
-        text="Each `sin` keeps its input for `backward`. Ten of them in a row, on 1,000 numbers of "
-        "4 bytes: how many bytes does the graph keep?",
-        answer=40000.0,
-        right="Ten inputs of 4,000 bytes each. Under `no_grad`: none.",
-        why={
-            4000.0: "That is what *one* of them keeps. The input of the next one is another array.",
-            44000.0: "Close: that counts the last result, too. But no rule reads it.",
-            1000.0: "That many numbers, of 4 bytes each, and ten times.",
-            10000.0: "So many numbers; each has 4 bytes.",
-            0.0: "That is what it keeps under `no_grad`.",
-        },
-        otherwise="Ten inputs, 1,000 numbers each, 4 bytes each.",
-    ),
-    Question(
-        key="05.speed",
-        kind="choice",
-        text="The same ten sines on a *small* tensor: how much faster is the forward pass under "
-        "`no_grad`?",
-        choices=(
-            "more than ten times as fast",
-            "somewhat faster, and less than four times",
-            "it is slower: the switch itself takes time",
-        ),
-        answer="somewhat faster, and less than four times",
-        right="Making a node is quick. The operation itself, and the way to it from Python, take "
-        "most of the time in either case.",
-        why={
-            "more than ten times as fast": "Then making a node would take nine times as long as "
-            "all the rest, or longer. The sine has to be computed in either case.",
-            "it is slower: the switch itself takes time": "The switch is set once for all ten, and "
-            "then ten nodes need not be made. Measure it.",
-        },
-    ),
-    Question(
-        key="05.silent",
-        kind="choice",
-        text="    def loss(w):\n"
-        "        total = w.sum()       # under no_grad\n"
-        "        share = w / total\n"
-        "        return share[0]\n\n"
-        "`w` is `[1., 3.]`, and only the sum is under `no_grad`. What happens to `w.grad`?",
-        choices=(
-            "`backward` raises an error",
-            "it stays `None`",
-            "it is the right gradient: the sum is only a number",
-            "it is another gradient, and nothing is said",
-        ),
-        answer="it is another gradient, and nothing is said",
-        right="For the graph, `total` is a constant. It differentiates `w[0] / 4`: 0.25 instead of "
-        "0.1875.",
-        why={
-            "`backward` raises an error": "It would if it could not begin. But `w / total` is "
-            "recorded, so there is a way from the result to `w`.",
-            "it stays `None`": "`w / total` is recorded, and it leads to `w`.",
-            "it is the right gradient: the sum is only a number": "The sum depends on `w`: if "
-            "`w[0]` grows, so does `total`, and the share grows less. Who sees that?",
-        },
-    ),
-    Question(
-        key="05.detach",
-        kind="number",
-        text="    x = torch.tensor(3., requires_grad=True)\n"
-        "    y = x * x\n"
-        "    z = y.detach() * x\n"
-        "    z.backward()\n\n"
+        text="A loop multiplies:\n\n"
+        "    x = torch.tensor(2., requires_grad=True)\n"
+        "    y = x\n"
+        "    for i in range(3):\n"
+        "        y = y * x\n"
+        "    y.backward()\n\n"
         "What is `x.grad`?",
-        answer=9.0,
-        right="`y.detach()` is the constant 9, so `z` is 9 * x.",
+        answer=32.0,
+        right="After three rounds `y` is x^4, and the slope of that is 4 x^3: four times eight.",
         why={
-            27.0: "Without `detach` it would be: the slope of x^3. Or did you compute `z` itself? "
-            "`y.detach()` has no history.",
-            6.0: "That is the slope of `y`. No contribution comes that way: it is cut.",
-            18.0: "That is what comes by way of `y` without `detach`. That way is cut; which one "
-            "is left?",
-            0.0: "One way to `x` is left: the second factor.",
+            16.0: "That is `y` itself: 2 to the power of 4. Its slope is asked for.",
+            12.0: "That is the slope of x^3. How many factors are there: what is `y` before the "
+            "first round?",
+            8.0: "That is what the last round alone contributes to its second factor. Each round "
+            "uses `x` again, and contributions add up.",
+            6.0: "Three rounds with a 2 each? The rounds are multiplied with each other: `y` is "
+            "x * x * x * x.",
         },
-        otherwise="`y.detach()` is a constant, 9. So `z` is 9 * x.",
+        otherwise="Write `y` without the loop: x * x * x * x. What is the slope of that at 2?",
+    ),
+    Question(
+        key="05.while",
+        kind="number",
+        text="This loop looks at its own result:\n\n"
+        "    x = torch.tensor(3., requires_grad=True)\n"
+        "    y = x\n"
+        "    while y < 100:\n"
+        "        y = y * x\n\n"
+        "How many multiplications are in the graph of `y`?",
+        answer=4.0,
+        right="3, 9, 27, 81, 243: four multiplications, and the loop knew of none of them before.",
+        why={
+            5.0: "Five is how often Python *asked* whether `y < 100`. The last answer was no.",
+            3.0: "After three multiplications `y` is 81, and 81 < 100: the loop goes on.",
+            1.0: "One line of code, but it runs several times, and each time leaves a node.",
+            0.0: "`y` does get a graph: each multiplication leaves a node as it runs.",
+        },
+        otherwise="Follow the numbers: 3, 9, 27 ... until one is not below 100.",
+    ),
+    Question(
+        key="05.jump",
+        kind="number",
+        text="    def jump(x):\n"
+        "        if x > 2:\n"
+        "            return 3 * x\n"
+        "        return x * x\n\n"
+        "At `x = 2.` exactly, what does `backward` leave in `x.grad`?",
+        answer=4.0,
+        right="2 > 2 is False, so `x * x` ran, with the slope 2 * 2. Nothing else is in the graph.",
+        why={
+            3.0: "That is the slope of the other branch. Is 2 greater than 2?",
+            3.5: "The mean of both slopes? The graph knows one branch only: the one that ran.",
+            0.0: "The graph of `x * x` is there, and it has a slope at 2.",
+        },
+        otherwise="Which branch runs at 2? Only that one is in the graph.",
+    ),
+    Question(
+        key="05.many",
+        kind="choice",
+        text="`x = torch.tensor([3., -3.])`. What does `if x > 0:` do?",
+        choices=(
+            "it runs the branch: the first number is above 0",
+            "it runs the branch for the 3 and not for the -3",
+            "it skips the branch: not all numbers are above 0",
+            "it raises an error",
+        ),
+        answer="it raises an error",
+        right="One `if` needs one answer. Say which: `(x > 0).any()` or `(x > 0).all()`; or choose "
+        "for each element with `torch.where`.",
+        why={
+            "it runs the branch: the first number is above 0": "Why the first one? PyTorch does "
+            "not guess which of the numbers is meant.",
+            "it runs the branch for the 3 and not for the -3": "That is what `torch.where` does. "
+            "An `if` of Python runs its branch once or not at all.",
+            "it skips the branch: not all numbers are above 0": "You may mean `(x > 0).all()`, and "
+            "then you have to write it: PyTorch does not guess.",
+        },
     ),
     Question(
         key="05.task",
         kind="number",
-        text="    x = torch.tensor(3., requires_grad=True)\n"
-        "    with torch.no_grad():\n"
-        "        y = 2 * x\n"
-        "    z = y * x\n"
-        "    z.backward()\n\n"
-        "`z` is 2 x^2, and its slope at 3 is 12. What is `x.grad`?",
-        answer=6.0,
-        right="`y` is the constant 6, and `z` is 6 * x. Half of the gradient is missing, silently.",
+        text="    def deep(x, depth):\n"
+        "        if depth == 0:\n"
+        "            return x\n"
+        "        return deep(x * w, depth - 1)\n\n"
+        "    w = torch.tensor(2., requires_grad=True)\n"
+        "    y = deep(torch.tensor(1.), 3)\n"
+        "    y.backward()\n\n"
+        "What is `w.grad`?",
+        answer=12.0,
+        right="`y` is w^3, so the slope is 3 w^2: three calls, and each contributes 4.",
         why={
-            12.0: "That is the right slope of 2 x^2. But `y` has no history: one of the two ways "
-            "to `x` is missing.",
-            0.0: "`z = y * x` stands outside of `no_grad`, and `x` is one of its factors.",
-            18.0: "That is `z` itself.",
+            8.0: "That is `y` itself. Its slope is asked for.",
+            4.0: "That is the contribution of one call. `w` is used in three.",
+            6.0: "Three uses of `w`, but each contributes more than 2: the product of the other "
+            "two factors.",
         },
-        otherwise="Which factor of `y * x` does the graph take for a constant?",
+        otherwise="Three calls multiply by `w`, so `y` is w * w * w. What is its slope at 2?",
     ),
 )

@@ -2,97 +2,129 @@
 
 from autodiff_kit.lessons.questions import Question
 
-TITLE = "Static and dynamic"
+TITLE = "Grad modes"
 
 QUESTIONS = (
     Question(
-        key="06.branch",
-        kind="number",
-        text="    def size(x):\n"
-        "        if x > 0:\n"
-        "            return x * x\n"
-        "        return -x\n\n"
-        "It is traced with 3, and the trace is asked with -3. What does it answer?",
-        answer=9.0,
-        right="At 3 the first branch ran, so the trace is `x * x` for ever: 9. Right would be 3.",
-        why={
-            3.0: "That is what the function answers. But the trace has no `if`: which operation "
-            "ran when it was made?",
-            -9.0: "The trace is `x * x`: -3 times -3.",
-            -3.0: "What did the function do with 3 when it was traced?",
-        },
-        otherwise="Which operation ran with 3? That one is replayed with -3.",
-    ),
-    Question(
-        key="06.loop",
-        kind="number",
-        text="    def power(x, rounds=3):\n"
-        "        y = x\n"
-        "        for i in range(rounds):\n"
-        "            y = y * x\n"
-        "        return y\n\n"
-        "Traced with `x = 2.` and `rounds = 3`. With `rounds = 1` the function gives 4. And the "
-        "trace?",
-        answer=16.0,
-        right="Three multiplications were written down, and three are replayed: 2 * 2 * 2 * 2.",
-        why={
-            4.0: "That is what the function gives. The trace knows no `rounds`: how many "
-            "multiplications ran when it was made?",
-            8.0: "Three multiplications, and `y` begins with `x`: that makes four factors.",
-        },
-        otherwise="How many multiplications ran when it was traced? All of them are replayed.",
-    ),
-    Question(
-        key="06.calls",
-        kind="number",
-        text="A function is traced once; the trace is then replayed for three other inputs. A "
-        "`print` stands in the function. How many lines are printed in all?",
-        answer=1.0,
-        right="Once, when it was traced. A replay runs the operations, not your function.",
-        why={
-            3.0: "Once for each replay? A replay runs the operations that were written down, and "
-            "`print` is none of them.",
-            4.0: "Each time the function runs; but does it run when the trace is replayed?",
-            0.0: "To be traced, the function has to run once, all of it.",
-        },
-        otherwise="When does the function itself run?",
-    ),
-    Question(
-        key="06.faster",
+        key="06.inside",
         kind="choice",
-        text="Twenty sines and products, forward and backward: where does it pay to replay a "
-        "trace?",
+        text="    x = torch.tensor(3., requires_grad=True)\n"
+        "    with torch.no_grad():\n"
+        "        y = 2 * x\n\n"
+        "What is `y` afterwards?",
         choices=(
-            "with small tensors more than with large ones",
-            "with large tensors more than with small ones",
-            "equally with both",
+            "6, with a `grad_fn`: `x` requires a gradient",
+            "6, without a `grad_fn`",
+            "there is none: `2 * x` did not run",
+            "an error: `x` requires a gradient",
         ),
-        answer="with small tensors more than with large ones",
-        right="A replay saves the work *around* the operations. The larger the tensors, the less "
-        "that is in comparison.",
+        answer="6, without a `grad_fn`",
+        right="The numbers are computed as always; only the recording is off.",
         why={
-            "with large tensors more than with small ones": "The sines of large tensors have to be "
-            "computed in a replay, too. What is it that a replay leaves out?",
-            "equally with both": "A replay leaves out the questions and the nodes: as many for a "
-            "large tensor as for a small one. And the sines?",
+            "6, with a `grad_fn`: `x` requires a gradient": "Outside it would have one. Inside of "
+            "`no_grad`, it does not matter what the inputs require.",
+            "there is none: `2 * x` did not run": "It runs: only the *recording* is off.",
+            "an error: `x` requires a gradient": "`x` may well be used; its use is not recorded.",
         },
+    ),
+    Question(
+        key="06.memory",
+        kind="number",
+        text="Each `sin` keeps its input for `backward`. Ten of them in a row, on 1,000 numbers of "
+        "4 bytes: how many bytes does the graph keep?",
+        answer=40000.0,
+        right="Ten inputs of 4,000 bytes each. Under `no_grad`: none.",
+        why={
+            4000.0: "That is what *one* of them keeps. The input of the next one is another array.",
+            44000.0: "Close: that counts the last result, too. But no rule reads it.",
+            1000.0: "That many numbers, of 4 bytes each, and ten times.",
+            10000.0: "So many numbers; each has 4 bytes.",
+            0.0: "That is what it keeps under `no_grad`.",
+        },
+        otherwise="Ten inputs, 1,000 numbers each, 4 bytes each.",
+    ),
+    Question(
+        key="06.speed",
+        kind="choice",
+        text="The same ten sines on a *small* tensor: how much faster is the forward pass under "
+        "`no_grad`?",
+        choices=(
+            "more than ten times as fast",
+            "somewhat faster, and less than four times",
+            "it is slower: the switch itself takes time",
+        ),
+        answer="somewhat faster, and less than four times",
+        right="Making a node is quick. The operation itself, and the way to it from Python, take "
+        "most of the time in either case.",
+        why={
+            "more than ten times as fast": "Then making a node would take nine times as long as "
+            "all the rest, or longer. The sine has to be computed in either case.",
+            "it is slower: the switch itself takes time": "The switch is set once for all ten, and "
+            "then ten nodes need not be made. Measure it.",
+        },
+    ),
+    Question(
+        key="06.silent",
+        kind="choice",
+        text="    def loss(w):\n"
+        "        total = w.sum()       # under no_grad\n"
+        "        share = w / total\n"
+        "        return share[0]\n\n"
+        "`w` is `[1., 3.]`, and only the sum is under `no_grad`. What happens to `w.grad`?",
+        choices=(
+            "`backward` raises an error",
+            "it stays `None`",
+            "it is the right gradient: the sum is only a number",
+            "it is another gradient, and nothing is said",
+        ),
+        answer="it is another gradient, and nothing is said",
+        right="For the graph, `total` is a constant. It differentiates `w[0] / 4`: 0.25 instead of "
+        "0.1875.",
+        why={
+            "`backward` raises an error": "It would if it could not begin. But `w / total` is "
+            "recorded, so there is a way from the result to `w`.",
+            "it stays `None`": "`w / total` is recorded, and it leads to `w`.",
+            "it is the right gradient: the sum is only a number": "The sum depends on `w`: if "
+            "`w[0]` grows, so does `total`, and the share grows less. Who sees that?",
+        },
+    ),
+    Question(
+        key="06.detach",
+        kind="number",
+        text="    x = torch.tensor(3., requires_grad=True)\n"
+        "    y = x * x\n"
+        "    z = y.detach() * x\n"
+        "    z.backward()\n\n"
+        "What is `x.grad`?",
+        answer=9.0,
+        right="`y.detach()` is the constant 9, so `z` is 9 * x.",
+        why={
+            27.0: "Without `detach` it would be: the slope of x^3. Or did you compute `z` itself? "
+            "`y.detach()` has no history.",
+            6.0: "That is the slope of `y`. No contribution comes that way: it is cut.",
+            18.0: "That is what comes by way of `y` without `detach`. That way is cut; which one "
+            "is left?",
+            0.0: "One way to `x` is left: the second factor.",
+        },
+        otherwise="`y.detach()` is a constant, 9. So `z` is 9 * x.",
     ),
     Question(
         key="06.task",
         kind="number",
-        text="    def doubled(x):\n"
-        "        y = x.abs()\n"
-        "        if y > 2:\n"
-        "            y = 2 * y\n"
-        "        return y\n\n"
-        "Traced with -1, asked with 3. What does the trace answer?",
-        answer=3.0,
-        right="With -1 nothing was doubled, so the trace is `x.abs()` alone. Right would be 6.",
+        text="    x = torch.tensor(3., requires_grad=True)\n"
+        "    with torch.no_grad():\n"
+        "        y = 2 * x\n"
+        "    z = y * x\n"
+        "    z.backward()\n\n"
+        "`z` is 2 x^2, and its slope at 3 is 12. What is `x.grad`?",
+        answer=6.0,
+        right="`y` is the constant 6, and `z` is 6 * x. Half of the gradient is missing, silently.",
         why={
-            6.0: "That is what the function gives: 3 > 2. What ran at -1?",
-            -3.0: "`abs` was written down: it runs in the replay.",
-            1.0: "That is the answer at -1. The trace keeps the operations, not their values.",
+            12.0: "That is the right slope of 2 x^2. But `y` has no history: one of the two ways "
+            "to `x` is missing.",
+            0.0: "`z = y * x` stands outside of `no_grad`, and `x` is one of its factors.",
+            18.0: "That is `z` itself.",
         },
-        otherwise="Which operations ran with -1? These are replayed with 3.",
+        otherwise="Which factor of `y * x` does the graph take for a constant?",
     ),
 )

@@ -2,86 +2,97 @@
 
 from autodiff_kit.lessons.questions import Question
 
-TITLE = "Variable length: dynamic batching"
+TITLE = "Static and dynamic"
 
 QUESTIONS = (
     Question(
-        key="07.nodes",
+        key="07.branch",
         kind="number",
-        text="One step, `torch.tanh(x @ W + h @ U)`, applies four operations. How many operation "
-        "nodes has the graph after a sequence of *five* items?",
-        answer=20.0,
-        right="Four for each step, and each step that runs makes its own. A sequence of two items "
-        "makes eight.",
+        text="    def size(x):\n"
+        "        if x > 0:\n"
+        "            return x * x\n"
+        "        return -x\n\n"
+        "It is traced with 3, and the trace is asked with -3. What does it answer?",
+        answer=9.0,
+        right="At 3 the first branch ran, so the trace is `x * x` for ever: 9. Right would be 3.",
         why={
-            4.0: "The line stands there once, but the graph is made by what *runs*, and it runs "
-            "once for each item.",
-            5.0: "Five steps run, and each of them applies four operations.",
-            10.0: "Count the operations in one step again: two products, a sum, and `tanh`.",
+            3.0: "That is what the function answers. But the trace has no `if`: which operation "
+            "ran when it was made?",
+            -9.0: "The trace is `x * x`: -3 times -3.",
+            -3.0: "What did the function do with 3 when it was traced?",
         },
-        otherwise="How often does the line run, and how many operations does it apply each time?",
+        otherwise="Which operation ran with 3? That one is replayed with -3.",
     ),
     Question(
-        key="07.cells",
+        key="07.loop",
         kind="number",
-        text="Three sequences, of 5, 2 and 3 items, are padded to the length of the longest. How "
-        "many cells of the rectangle are padding?",
-        answer=5.0,
-        right="The rectangle has 3 times 5 cells, and there are 10 items.",
+        text="    def power(x, rounds=3):\n"
+        "        y = x\n"
+        "        for i in range(rounds):\n"
+        "            y = y * x\n"
+        "        return y\n\n"
+        "Traced with `x = 2.` and `rounds = 3`. With `rounds = 1` the function gives 4. And the "
+        "trace?",
+        answer=16.0,
+        right="Three multiplications were written down, and three are replayed: 2 * 2 * 2 * 2.",
         why={
-            15.0: "That is the whole rectangle. How many of its cells hold data?",
-            10.0: "That is how many cells hold data. The question is about the others.",
-            3.0: "That is what the second sequence needs. The third needs some, too.",
+            4.0: "That is what the function gives. The trace knows no `rounds`: how many "
+            "multiplications ran when it was made?",
+            8.0: "Three multiplications, and `y` begins with `x`: that makes four factors.",
         },
-        otherwise="How many cells has the rectangle, and how many items are there?",
+        otherwise="How many multiplications ran when it was traced? All of them are replayed.",
     ),
     Question(
-        key="07.mean",
+        key="07.calls",
         kind="number",
-        text="The mask is right, but the sum is divided by all 15 cells, and not by the 10 that "
-        "hold data. By which number is the right gradient multiplied then? (A fraction is fine.)",
-        answer=2 / 3,
-        right="The sum is the same, so loss and gradient shrink alike: 10 / 15. In a batch without "
-        "padding they would not shrink at all.",
+        text="A function is traced once; the trace is then replayed for three other inputs. A "
+        "`print` stands in the function. How many lines are printed in all?",
+        answer=1.0,
+        right="Once, when it was traced. A replay runs the operations, not your function.",
         why={
-            1.0: "The mask keeps padding out of the *sum*. But the sum is then divided by a larger "
-            "number.",
-            1.5: "The other way round: dividing by a larger number makes it smaller.",
-            1 / 3: "A third of the cells is padding. What is left of a sum of ten that is divided "
-            "by fifteen?",
+            3.0: "Once for each replay? A replay runs the operations that were written down, and "
+            "`print` is none of them.",
+            4.0: "Each time the function runs; but does it run when the trace is replayed?",
+            0.0: "To be traced, the function has to run once, all of it.",
         },
-        otherwise="The same sum, divided by 15 and not by 10: how large is one compared with the "
-        "other?",
+        otherwise="When does the function itself run?",
     ),
     Question(
-        key="07.shrinks",
-        kind="code",
-        text="The batch of 5, 3 and 2 items shrinks as sequences end. How many rows has it in each "
-        "of the five steps? (Type a list of five numbers.)",
-        answer="[3, 3, 2, 1, 1]",
-        also=("3, 3, 2, 1, 1", "(3, 3, 2, 1, 1)"),
-        right="3 + 3 + 2 + 1 + 1 = 10: each item once, and not one more.",
+        key="07.faster",
+        kind="choice",
+        text="Twenty sines and products, forward and backward: where does it pay to replay a "
+        "trace?",
+        choices=(
+            "with small tensors more than with large ones",
+            "with large tensors more than with small ones",
+            "equally with both",
+        ),
+        answer="with small tensors more than with large ones",
+        right="A replay saves the work *around* the operations. The larger the tensors, the less "
+        "that is in comparison.",
         why={
-            "[5, 3, 2]": "Those are the lengths. In the first step, how many sequences are there?",
-            "[3, 2, 1, 1, 1]": "The shortest has two items, so in the second step all three are "
-            "still there.",
-            "[3, 3, 3, 3, 3]": "That is the padded rectangle. Who is over can leave.",
+            "with large tensors more than with small ones": "The sines of large tensors have to be "
+            "computed in a replay, too. What is it that a replay leaves out?",
+            "equally with both": "A replay leaves out the questions and the nodes: as many for a "
+            "large tensor as for a small one. And the sines?",
         },
-        otherwise="In each step, count the sequences that still have an item.",
     ),
     Question(
         key="07.task",
         kind="number",
-        text="Four sequences, of 7, 1, 1 and 1 items. If they are padded, how many cells of the "
-        "rectangle are padding?",
-        answer=18.0,
-        right="28 cells for 10 items. One long sequence is enough to make most of a batch padding, "
-        "and that is why those who pad put sequences of similar length together.",
+        text="    def doubled(x):\n"
+        "        y = x.abs()\n"
+        "        if y > 2:\n"
+        "            y = 2 * y\n"
+        "        return y\n\n"
+        "Traced with -1, asked with 3. What does the trace answer?",
+        answer=3.0,
+        right="With -1 nothing was doubled, so the trace is `x.abs()` alone. Right would be 6.",
         why={
-            28.0: "That is the whole rectangle. How many of its cells hold data?",
-            10.0: "That is how many cells hold data.",
-            6.0: "That is what one of the short sequences needs. There are three of them.",
+            6.0: "That is what the function gives: 3 > 2. What ran at -1?",
+            -3.0: "`abs` was written down: it runs in the replay.",
+            1.0: "That is the answer at -1. The trace keeps the operations, not their values.",
         },
-        otherwise="Four rows of seven cells; how many items are there?",
+        otherwise="Which operations ran with -1? These are replayed with 3.",
     ),
 )

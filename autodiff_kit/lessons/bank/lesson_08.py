@@ -2,95 +2,86 @@
 
 from autodiff_kit.lessons.questions import Question
 
-TITLE = "Memory"
+TITLE = "Variable length: dynamic batching"
 
 QUESTIONS = (
     Question(
-        key="08.who",
-        kind="choice",
-        text="`x` and `w` have 1000 numbers each and both ask for a gradient. What does the node "
-        "of `x * w` save for backward?",
-        choices=("nothing", "the result", "`x` and `w`", "`x`, `w` and the result"),
-        answer="`x` and `w`",
-        right="The rule for `x` multiplies by `w`, and the rule for `w` by `x`. Neither reads the "
-        "result.",
-        why={
-            "nothing": "The slope of `x * w` in the direction of `x` is `w`: where should backward "
-            "take that from?",
-            "the result": "Which number does backward multiply by to get to `x`? It is not the "
-            "product.",
-            "`x`, `w` and the result": "Nearly: but which of the two rules would read the result?",
-        },
-    ),
-    Question(
-        key="08.when",
-        kind="choice",
-        text="The eight layers pile up eight arrays. When is the first of them freed?",
-        choices=(
-            "in the forward pass, when the next layer has run",
-            "in the backward pass, as soon as it has been through its node",
-            "at the end, when backward has reached the leaves",
-        ),
-        answer="in the backward pass, as soon as it has been through its node",
-        right="Each node drops what it kept when its rules have been called. So the arrays of the "
-        "last layer go first.",
-        why={
-            "in the forward pass, when the next layer has run": "The next layer needs it, but so "
-            "does its rule in backward, which has not begun.",
-            "at the end, when backward has reached the leaves": "So it could be done. But a node "
-            "that backward has been through needs its arrays no more.",
-        },
-    ),
-    Question(
-        key="08.holds",
+        key="08.nodes",
         kind="number",
-        text="With `total = total + loss`, over three batches and without `backward`: how many "
-        "graphs of the network are there at the end?",
-        answer=3.0,
-        right="The sum is a tensor with a graph of its own, which leads to all three. Over a "
-        "thousand batches it would be a thousand.",
+        text="One step, `torch.tanh(x @ W + h @ U)`, applies four operations. How many operation "
+        "nodes has the graph after a sequence of *five* items?",
+        answer=20.0,
+        right="Four for each step, and each step that runs makes its own. A sequence of two items "
+        "makes eight.",
         why={
-            1.0: "The old `loss` loses its name. But `total` was made from it, and has an edge to "
-            "its node.",
-            0.0: "No graph goes as long as something points to it, and `total` does.",
+            4.0: "The line stands there once, but the graph is made by what *runs*, and it runs "
+            "once for each item.",
+            5.0: "Five steps run, and each of them applies four operations.",
+            10.0: "Count the operations in one step again: two products, a sum, and `tanh`.",
         },
-        otherwise="`total` was made from all three losses by recorded operations. What do its "
-        "edges lead to?",
+        otherwise="How often does the line run, and how many operations does it apply each time?",
     ),
     Question(
-        key="08.checkpoint",
+        key="08.cells",
         kind="number",
-        text="Eight layers in two checkpoints of four. Backward comes to the second part, which "
-        "runs again. How many results of layers are kept at that moment?",
+        text="Three sequences, of 5, 2 and 3 items, are padded to the length of the longest. How "
+        "many cells of the rectangle are padding?",
         answer=5.0,
-        right="The four of this part, computed again, and the input of the part, which the "
-        "checkpoint had kept. (The input of the first part is the network's own input.)",
+        right="The rectangle has 3 times 5 cells, and there are 10 items.",
         why={
-            8.0: "That is without checkpoints. Those of the first part were thrown away and are "
-            "not needed yet.",
-            4.0: "Four are computed again. From what? That is kept, too.",
-            2.0: "Between forward and backward little is kept, but now the part runs again, and "
-            "its rules need all of its results.",
+            15.0: "That is the whole rectangle. How many of its cells hold data?",
+            10.0: "That is how many cells hold data. The question is about the others.",
+            3.0: "That is what the second sequence needs. The third needs some, too.",
         },
-        otherwise="What does the second part need to run again, and what do its own rules need "
-        "then?",
+        otherwise="How many cells has the rectangle, and how many items are there?",
+    ),
+    Question(
+        key="08.mean",
+        kind="number",
+        text="The mask is right, but the sum is divided by all 15 cells, and not by the 10 that "
+        "hold data. By which number is the right gradient multiplied then? (A fraction is fine.)",
+        answer=2 / 3,
+        right="The sum is the same, so loss and gradient shrink alike: 10 / 15. In a batch without "
+        "padding they would not shrink at all.",
+        why={
+            1.0: "The mask keeps padding out of the *sum*. But the sum is then divided by a larger "
+            "number.",
+            1.5: "The other way round: dividing by a larger number makes it smaller.",
+            1 / 3: "A third of the cells is padding. What is left of a sum of ten that is divided "
+            "by fifteen?",
+        },
+        otherwise="The same sum, divided by 15 and not by 10: how large is one compared with the "
+        "other?",
+    ),
+    Question(
+        key="08.shrinks",
+        kind="code",
+        text="The batch of 5, 3 and 2 items shrinks as sequences end. How many rows has it in each "
+        "of the five steps? (Type a list of five numbers.)",
+        answer="[3, 3, 2, 1, 1]",
+        also=("3, 3, 2, 1, 1", "(3, 3, 2, 1, 1)"),
+        right="3 + 3 + 2 + 1 + 1 = 10: each item once, and not one more.",
+        why={
+            "[5, 3, 2]": "Those are the lengths. In the first step, how many sequences are there?",
+            "[3, 2, 1, 1, 1]": "The shortest has two items, so in the second step all three are "
+            "still there.",
+            "[3, 3, 3, 3, 3]": "That is the padded rectangle. Who is over can leave.",
+        },
+        otherwise="In each step, count the sequences that still have an item.",
     ),
     Question(
         key="08.task",
         kind="number",
-        text="The eight layers with `relu` keep 8 new arrays. How many do they keep with `sin`, "
-        "whose rule reads its input? (The next product still reads the result; `sum` reads "
-        "nothing.)",
-        answer=15.0,
-        right="For `sin` the eight products, and for the next products the results of the first "
-        "seven layers. With `relu`, both rules read the same array.",
+        text="Four sequences, of 7, 1, 1 and 1 items. If they are padded, how many cells of the "
+        "rectangle are padding?",
+        answer=18.0,
+        right="28 cells for 10 items. One long sequence is enough to make most of a batch padding, "
+        "and that is why those who pad put sequences of similar length together.",
         why={
-            16.0: "Nearly. Who would read the result of the last layer? After it comes `sum`.",
-            8.0: "Eight products are kept for `sin`. But the products of the next layers read "
-            "something, too.",
-            7.0: "Those are the results that the next products read. What does `sin` itself keep?",
+            28.0: "That is the whole rectangle. How many of its cells hold data?",
+            10.0: "That is how many cells hold data.",
+            6.0: "That is what one of the short sequences needs. There are three of them.",
         },
-        otherwise="Count the products, which `sin` reads, and then the results that a next "
-        "product reads.",
+        otherwise="Four rows of seven cells; how many items are there?",
     ),
 )

@@ -2,129 +2,109 @@
 
 from autodiff_kit.lessons.questions import Question
 
-TITLE = "Errors everybody meets"
+TITLE = "Debugging"
 
 QUESTIONS = (
     Question(
-        key="11.cut",
+        key="11.first",
         kind="choice",
-        text="This program stops at its last line: `element 0 of tensors does not require grad`. "
-        "Which line has to be changed?\n\n"
-        "    w = torch.tensor([2., -1.], requires_grad=True)\n"
-        "    x = torch.tensor([3., 4.])\n"
-        "    with torch.no_grad():\n"
-        "        h = w * x\n"
-        "    loss = (h - 1).pow(2).sum()\n"
-        "    loss.backward()",
-        choices=(
-            "`x = torch.tensor([3., 4.])`",
-            "`with torch.no_grad():`",
-            "`loss = (h - 1).pow(2).sum()`",
-            "`loss.backward()`",
-        ),
-        answer="`with torch.no_grad():`",
-        right="The backward pass ends there: `h` has numbers and no node. All that follows is made "
-        "of `h` alone.",
+        text="The inputs of `softmax` are 10, 40 and 90. Which operation makes the first number "
+        "that is no ordinary one (`inf` or `nan`)?",
+        choices=("`w * x`", "`h.exp()`", "`e.sum()`", "`e / e.sum()`"),
+        answer="`h.exp()`",
+        right="The largest number that `float32` can hold is about 3.4e38, and exp(90) is more "
+        "than that: `inf`. The `nan` comes later: `inf / inf`.",
         why={
-            "`x = torch.tensor([3., 4.])`": "With `requires_grad=True` the error would be the "
-            "same: is anything recorded where `x` is used?",
-            "`loss = (h - 1).pow(2).sum()`": "This line is fine, if only `h` led somewhere.",
-            "`loss.backward()`": "This line is where it comes to light. `loss` has no `grad_fn`: "
-            "since when?",
+            "`w * x`": "That makes 10, 40 and 90: three ordinary numbers.",
+            "`e.sum()`": "It makes `inf`. But of three ordinary numbers below 1e38? Look at what "
+            "it adds up.",
+            "`e / e.sum()`": "That makes the first `nan`. But it divides `inf` by `inf`: where do "
+            "these come from?",
         },
     ),
     Question(
-        key="11.twice",
+        key="11.grad",
         kind="choice",
-        text="Two results share `h`:\n\n"
-        "    h = x.exp()\n"
-        "    first = h * 2\n"
-        "    second = h + 5\n"
-        "    first.backward()\n"
-        "    second.backward()\n\n"
-        "The second `backward` fails. At which operation?",
-        choices=("`h + 5`", "`h * 2`", "`x.exp()`"),
-        answer="`x.exp()`",
-        right="Its rule reads the result that it had saved, and the first `backward` has freed "
-        "that. `h + 5` saves nothing, so there is nothing to miss.",
+        text="The length of a vector, at the point where it is 0:\n\n"
+        "    x = torch.zeros(2, requires_grad=True)\n"
+        "    y = (x * x).sum().sqrt()\n"
+        "    y.backward()\n\n"
+        "`y` is 0, an ordinary number. What is `x.grad`?",
+        choices=("zeros", "ones", "`inf`, twice", "`nan`, twice"),
+        answer="`nan`, twice",
+        right="The slope of the square root is infinite at 0, so `inf` flows into the sum; then "
+        "the rule of `x * x` multiplies it by `x`, and `inf * 0` is `nan`.",
         why={
-            "`h + 5`": "The rule of an addition reads only the gradient: it saves nothing. So "
-            "what could it miss?",
-            "`h * 2`": "The second `backward` does not come to `h * 2` at all: that made `first`.",
+            "zeros": "`x` is 0, and the rule of `x * x` multiplies by it. But by what does it "
+            "multiply? Think of the slope of the square root at 0.",
+            "ones": "Away from 0 the gradient has the length 1. At 0 the rules are followed one "
+            "by one, and one of them has an infinite slope.",
+            "`inf`, twice": "`inf` is the gradient that flows into the sum. The rule of `x * x` "
+            "then multiplies it by `x`, which is 0.",
         },
     ),
     Question(
-        key="11.changed",
-        kind="choice",
-        text="`h += 1` overwrites what other operations may need:\n\n"
-        "    h = x.exp()\n"
-        "    y = h * x\n"
-        "    h += 1\n"
-        "    y.sum().backward()\n\n"
-        "Which operation comes first in the backward pass and misses the old numbers?",
-        choices=("`y.sum()`", "`h * x`", "`x.exp()`"),
-        answer="`h * x`",
-        right="For the gradient of `x` it had saved `h`, at version 0. Now `h` is at version 1.",
+        key="11.hook",
+        kind="number",
+        text="A hook changes the gradient that flows into `s`:\n\n"
+        "    x = torch.zeros(2, requires_grad=True)\n"
+        "    s = (x * x).sum()\n"
+        "    s.register_hook(lambda g: g.clamp(max=1000.))\n"
+        "    s.sqrt().backward()\n\n"
+        "What are the two numbers in `x.grad` (they are equal)?",
+        answer=0.0,
+        right="The hook makes 1000 of `inf`, and 1000 times 0 is 0.",
         why={
-            "`y.sum()`": "A sum needs only the shape of what it summed, and that is still known.",
-            "`x.exp()`": "It misses its result, too. But the backward pass reaches another "
-            "operation first.",
+            1000.0: "That is what the hook passes on. Then the rules of `sum` and of `x * x` come, "
+            "and `x` is 0.",
+            2000.0: "`x * x` contributes twice, but each time multiplied by `x`, which is 0.",
         },
+        otherwise="The hook makes 1000 of `inf`; the rule of `x * x` multiplies that by `x`.",
     ),
     Question(
-        key="11.leaf",
-        kind="choice",
-        text="A step of gradient descent by hand: `w -= 0.1 * w.grad`, where `w` is a leaf that "
-        "requires a gradient. What does PyTorch say?",
-        choices=(
-            "nothing: `w` has its new value",
-            "an error: the change would be part of what is recorded",
-            "an error: `w.grad` cannot be used in a calculation",
-        ),
-        answer="an error: the change would be part of what is recorded",
-        right="Recorded, the line would make a result of the leaf `w`, and the old value would be "
-        "gone. An update is meant to be no part of the graph: `with torch.no_grad():`.",
+        key="11.alter",
+        kind="number",
+        text="The network decides while it runs which layers it has:\n\n"
+        "    layers = [torch.exp, torch.exp, torch.tanh]\n\n"
+        "    def network(x):\n"
+        "        for layer in layers:\n"
+        "            y = layer(x)\n"
+        "            if y > 1e6:\n"
+        "                continue  # too large: go on without this layer\n"
+        "            x = y\n"
+        "        return x\n\n"
+        "It is called with 5: exp(5) is 148, and exp(148) is far above a million. Through how many "
+        "operations will `backward` go from its result?",
+        answer=2.0,
+        right="The first `exp` and `tanh`. The second `exp` did run, but nothing was made of its "
+        "result, so no way leads to it.",
         why={
-            "nothing: `w` has its new value": "That is what you want. But recording is on: what "
-            "would the node of this change lead back to?",
-            "an error: `w.grad` cannot be used in a calculation": "It is a tensor as any other. "
-            "The trouble is on the left.",
+            3.0: "Three layers ran. But is the result made of what the second one gave?",
+            1.0: "`tanh` is one. What was its input made of?",
+            4.0: "The comparison `y > 1e6` is no node: it has no gradient.",
         },
-    ),
-    Question(
-        key="11.result",
-        kind="choice",
-        text="    w = torch.ones(3, requires_grad=True) * 0.5\n"
-        "    torch.optim.SGD([w], lr=0.1)\n\n"
-        "Why does the optimizer refuse `w`?",
-        choices=(
-            "`w` does not require a gradient",
-            "`w` is the result of `* 0.5`, and no leaf",
-            "all numbers of `w` are equal",
-        ),
-        answer="`w` is the result of `* 0.5`, and no leaf",
-        right="The leaf is the tensor of ones, and it has lost its name. `w` has a `grad_fn`, and "
-        "no `.grad` would ever arrive there.",
-        why={
-            "`w` does not require a gradient": "It does: `requires_grad` spreads from the ones "
-            "to the result.",
-            "all numbers of `w` are equal": "That is no good start for learning, but nothing "
-            "that an optimizer looks at.",
-        },
+        otherwise="Follow the result back: what made it, and what made the input of that?",
     ),
     Question(
         key="11.task",
         kind="choice",
-        text="Where does the way from `loss` back to `x` end?",
-        choices=("at `x * 2`", "at `.sum()`", "at `.item()`", "at `h * w`"),
-        answer="at `.item()`",
-        right="It gives a number of Python's, and Python's numbers know nothing of graphs. "
-        "`torch.tensor([...])` makes a new leaf of it.",
+        text="A program protects a square root against negative numbers, and against its infinite "
+        "slope at 0:\n\n"
+        "    x = torch.tensor(0., requires_grad=True)\n"
+        "    y = torch.where(x > 0, x.sqrt(), x)\n"
+        "    y.backward()\n\n"
+        "What is `x.grad`?",
+        choices=("0", "1", "`inf`", "`nan`"),
+        answer="`nan`",
+        right="`where` sends 0 to the branch that was not taken, and 1 to the other one. But the "
+        "rule of `sqrt` multiplies that 0 by its infinite slope, and 0 times `inf` is `nan`; and "
+        "`nan` plus 1 is `nan`.",
         why={
-            "at `x * 2`": "This is recorded: an operation on a leaf that requires a gradient.",
-            "at `.sum()`": "A sum has a node like any other operation.",
-            "at `h * w`": "This is recorded, because of `w`, and its node leads to `h` and `w`. "
-            "But what is `h`?",
+            "0": "`y` is 0. Its gradient is the sum of what comes by two ways, and one of them is "
+            "1.",
+            "1": "That comes by way of the branch that was taken. But `x.sqrt()` has run as well, "
+            "and a 0 goes back to it: what does its rule make of that 0?",
+            "`inf`": "The slope of `sqrt` at 0 is `inf`. By what is it multiplied?",
         },
     ),
 )

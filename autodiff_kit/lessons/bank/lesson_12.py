@@ -2,95 +2,99 @@
 
 from autodiff_kit.lessons.questions import Question
 
-TITLE = "Gradients of gradients, own operations"
+TITLE = "Building and training"
 
 QUESTIONS = (
     Question(
-        key="12.rule",
-        kind="choice",
-        text="An operation of your own computes `x ** 3`. Its rule is given `g`, the gradient that "
-        "flows into its result. What does it return?",
-        choices=("`3 * x ** 2`", "`g * 3 * x ** 2`", "`g * x ** 3`", "`g + 3 * x ** 2`"),
-        answer="`g * 3 * x ** 2`",
-        right="The gradient flowing in, times the operation's own slope: no rule does more.",
-        why={
-            "`3 * x ** 2`": "That is the slope. It is right only for `g = 1`, where `backward` "
-            "begins; anywhere else the chain would be cut.",
-            "`g * x ** 3`": "That multiplies by the value. Which number says how `x ** 3` grows "
-            "when `x` does?",
-            "`g + 3 * x ** 2`": "Slopes along a chain are multiplied. Contributions of different "
-            "ways are added, but the engine does that.",
-        },
-    ),
-    Question(
-        key="12.check",
-        kind="choice",
-        text="`gradcheck` finds out whether a rule is right. With what does it compare the rule?",
-        choices=(
-            "with PyTorch's rule for the same operation",
-            "with how the result moves when the input is moved a little",
-            "with the derivative that it works out from the formula",
-        ),
-        answer="with how the result moves when the input is moved a little",
-        right="It needs nothing but `forward`: each element is moved a little up and a little "
-        "down. That is why it wants `float64`, where a little can be very little.",
-        why={
-            "with PyTorch's rule for the same operation": "There is none for an operation of your "
-            "own.",
-            "with the derivative that it works out from the formula": "It does not see a formula, "
-            "only a function that can be called.",
-        },
-    ),
-    Question(
-        key="12.second",
+        key="12.start",
         kind="number",
-        text="Differentiate twice:\n\n"
-        "    x = torch.tensor(3., requires_grad=True)\n"
-        "    y = x ** 3\n"
-        "    first, = torch.autograd.grad(y, x, create_graph=True)\n"
-        "    second, = torch.autograd.grad(first, x)\n\n"
-        "`first` is 3 times `x ** 2`: 27. What is `second`?",
-        answer=18.0,
-        right="The slope of `3 * x ** 2` is `6 * x`.",
+        text="A network that knows nothing gives each of the ten digits the probability 1/10. "
+        "`cross_entropy` is minus the natural logarithm of the probability that the right digit "
+        "was given. How large is it, to one decimal?",
+        answer=2.302585,
+        within=0.06,
+        right="Minus the logarithm of 1/10 is 2.3026. Remember it: a loss that stays near 2.3 "
+        "means that nothing has been learned.",
         why={
-            27.0: "That is `first` itself. How does it grow with `x`?",
-            6.0: "That is the slope of `3 * x ** 2` at 1, or the third derivative.",
-            9.0: "Do not lose the 3: `first` is `3 * x ** 2`, and its slope is `6 * x`.",
+            0.1: "That is the probability. The loss is minus its natural logarithm.",
+            1.0: "With the logarithm to base 10 it would be. Here it is the natural one.",
+            -2.3: "*Minus* the logarithm: a loss is small where the probability is large.",
+            0.0: "That would be a network that is sure and right, with probability 1.",
         },
-        otherwise="`first` is `3 * x ** 2`. What is its slope at 3?",
+        otherwise="The natural logarithm of 10 is a little over 2.",
     ),
     Question(
-        key="12.without",
+        key="12.deep",
         kind="choice",
-        text="The same without `create_graph=True`. What does the last line, "
-        "`torch.autograd.grad(first, x)`, do?",
-        choices=("it gives 18 all the same", "it gives 0", "it gives `None`", "it is an error"),
-        answer="it is an error",
-        right="Without a graph `first` is a plain number: nothing says how it was made of `x`.",
+        text="The same training for a network of eight layers, with `Sigmoid` between them. What "
+        "does it get right of digits that it has never seen?",
+        choices=(
+            "more than the network of two layers",
+            "about the same",
+            "no more than by guessing, one in ten",
+        ),
+        answer="no more than by guessing, one in ten",
+        right="It has learned nothing at all. The next experiments find out why.",
         why={
-            "it gives 18 all the same": "From what? What `first` is made of was not recorded.",
-            "it gives 0": "A plain number does not change with `x`, well seen. But PyTorch does "
-            "not guess that you meant that.",
-            "it gives `None`": "With `allow_unused=True` it gives `None` for a leaf that no path "
-            "leads to. Here there is no graph at all to begin in.",
+            "more than the network of two layers": "It could *express* more. But can it be "
+            "trained? Look at the loss.",
+            "about the same": "Look at the loss after training, and think of the very first "
+            "question.",
+        },
+    ),
+    Question(
+        key="12.slopes",
+        kind="number",
+        text="The slope of a sigmoid is nowhere larger than 1/4. On its way from the loss back to "
+        "the first layer, a gradient goes through seven sigmoids. They alone make it smaller: at "
+        "least how many times?",
+        answer=16384.0,
+        within=0.5,
+        right="4 to the power of 7. Slopes along a way are multiplied: the chain rule of lesson "
+        "03, now against us.",
+        why={
+            28.0: "4 times 7: but slopes along a way are multiplied, not added.",
+            65536.0: "That is 4 to the power of 8. Between eight layers there are seven sigmoids.",
+            4.0: "That is one sigmoid. There are seven on the way.",
+            2401.0: "7 to the power of 4: it is the other way round.",
+        },
+        otherwise="One sigmoid divides by 4 at least. Then comes the next.",
+    ),
+    Question(
+        key="12.race",
+        kind="choice",
+        text="A long and narrow valley, 60 steps, learning rate 0.5. Which optimizer comes down "
+        "farthest?",
+        choices=("SGD", "SGD with momentum 0.9", "Adam"),
+        answer="Adam",
+        right="At this learning rate, Adam. It measures each direction by the gradients it has met "
+        "there, so that the flat direction along the valley gets steps as long as the steep one "
+        "across. At another learning rate the order may be another one.",
+        why={
+            "SGD": "Its steps are as long as the gradient, and along the floor of the valley that "
+            "is nearly nothing.",
+            "SGD with momentum 0.9": "It gathers speed along the valley and leaves plain SGD far "
+            "behind. One of them does better still.",
         },
     ),
     Question(
         key="12.task",
-        kind="number",
-        text="Once more, and deeper:\n\n"
-        "    x = torch.tensor(1., requires_grad=True)\n"
-        "    g = x ** 4\n"
-        "    for i in range(3):\n"
-        "        g, = torch.autograd.grad(g, x, create_graph=True)\n\n"
-        "What is `g` at the end?",
-        answer=24.0,
-        right="`4 * x ** 3`, then `12 * x ** 2`, then `24 * x`.",
+        kind="choice",
+        text="A network of eight layers with `ReLU`. Every weight and bias is multiplied by 4 "
+        "before the first step. What happens to the gradient of the first layer?",
+        choices=(
+            "it stays about the same",
+            "it gets about 4 times larger",
+            "it gets more than 1000 times larger",
+        ),
+        answer="it gets more than 1000 times larger",
+        right="In the backward pass each layer multiplies by its weights. Seven layers that are 4 "
+        "times larger make 4 to the power of 7: the gradient explodes.",
         why={
-            4.0: "That is the first round. There are three.",
-            12.0: "That is the second round. There are three.",
-            0.0: "Only the fifth derivative of `x ** 4` is 0 everywhere.",
+            "it stays about the same": "In the backward pass, a gradient is multiplied by the "
+            "weights of every layer that it passes.",
+            "it gets about 4 times larger": "One layer would do that. There are seven on the path, "
+            "and factors along a path are multiplied.",
         },
-        otherwise="Each round takes the derivative of what the round before gave.",
     ),
 )

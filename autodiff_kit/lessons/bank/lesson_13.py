@@ -2,100 +2,129 @@
 
 from autodiff_kit.lessons.questions import Question
 
-TITLE = "From here to PyTorch"
+TITLE = "Errors everybody meets"
 
 QUESTIONS = (
     Question(
-        key="13.change",
-        kind="number",
-        text="The program of lesson 03 (`x = torch.tensor(5., requires_grad=True)` and so on, down "
-        "to `z.backward()`) is moved to PyTorch. How many of its lines have to change, not "
-        "counting the import?",
-        answer=0.0,
-        right="None. Every name here means what it means in PyTorch; so only the import changes.",
-        why={
-            1.0: "If you were thinking of the import: that one is not counted. Which other?",
-            4.0: "All of them? They call `torch.tensor`, `*`, `+` and `backward`: does PyTorch "
-            "call these otherwise?",
-        },
-        otherwise="Look for a name in it that PyTorch does not have.",
-    ),
-    Question(
-        key="13.train",
+        key="13.cut",
         kind="choice",
-        text="A small network is made at random after `torch.manual_seed(0)`, and trained for 300 "
-        "steps, once with the kit and once with PyTorch. How near to each other are the losses "
-        "that are printed, to three digits?",
+        text="This program stops at its last line: `element 0 of tensors does not require grad`. "
+        "Which line has to be changed?\n\n"
+        "    w = torch.tensor([2., -1.], requires_grad=True)\n"
+        "    x = torch.tensor([3., 4.])\n"
+        "    with torch.no_grad():\n"
+        "        h = w * x\n"
+        "    loss = (h - 1).pow(2).sum()\n"
+        "    loss.backward()",
         choices=(
-            "the same: the random numbers and every step are the same",
-            "near, because both learn the same task",
-            "quite different, because both begin with other random numbers",
+            "`x = torch.tensor([3., 4.])`",
+            "`with torch.no_grad():`",
+            "`loss = (h - 1).pow(2).sum()`",
+            "`loss.backward()`",
         ),
-        answer="the same: the random numbers and every step are the same",
-        right="The kit draws its random numbers as PyTorch does, and every operation, gradient and "
-        "update is the same calculation.",
+        answer="`with torch.no_grad():`",
+        right="The backward pass ends there: `h` has numbers and no node. All that follows is made "
+        "of `h` alone.",
         why={
-            "near, because both learn the same task": "Even near losses would differ in the third "
-            "digit, if anything on the way were different. Is anything?",
-            "quite different, because both begin with other random numbers": "That would be so "
-            "with another generator. `manual_seed(0)` says where this one begins.",
+            "`x = torch.tensor([3., 4.])`": "With `requires_grad=True` the error would be the "
+            "same: is anything recorded where `x` is used?",
+            "`loss = (h - 1).pow(2).sum()`": "This line is fine, if only `h` led somewhere.",
+            "`loss.backward()`": "This line is where it comes to light. `loss` has no `grad_fn`: "
+            "since when?",
         },
     ),
     Question(
-        key="13.error",
+        key="13.twice",
         kind="choice",
-        text="`y = x.exp()`, then `y += 1`, then `y.sum().backward()`. Which part of PyTorch's "
-        "message is different from the kit's?",
-        choices=(
-            "the versions: PyTorch counts them in another way",
-            "the name of the operation",
-            "none: the kit only adds a line of its own",
-        ),
-        answer="none: the kit only adds a line of its own",
-        right="The words, the shape, the operation and both versions are the same.",
+        text="Two results share `h`:\n\n"
+        "    h = x.exp()\n"
+        "    first = h * 2\n"
+        "    second = h + 5\n"
+        "    first.backward()\n"
+        "    second.backward()\n\n"
+        "The second `backward` fails. At which operation?",
+        choices=("`h + 5`", "`h * 2`", "`x.exp()`"),
+        answer="`x.exp()`",
+        right="Its rule reads the result that it had saved, and the first `backward` has freed "
+        "that. `h + 5` saves nothing, so there is nothing to miss.",
         why={
-            "the versions: PyTorch counts them in another way": "A version counts changes in "
-            "place: one `+=` is one change, here as there.",
-            "the name of the operation": "Both write `output 0 of Exp`: the saved tensor is the "
-            "result of `exp`, whose node is `ExpBackward0` in both.",
+            "`h + 5`": "The rule of an addition reads only the gradient: it saves nothing. So "
+            "what could it miss?",
+            "`h * 2`": "The second `backward` does not come to `h * 2` at all: that made `first`.",
         },
     ),
     Question(
-        key="13.graph",
-        kind="number",
-        text="The next cell makes, three times in a loop, `h = torch.tanh(h * w) + h`, and then "
-        "`loss = h * h`. How many operation nodes will PyTorch's graph have?",
-        answer=10.0,
-        right="Three in each round (`*`, `tanh`, `+`), and one for `loss`. The loop itself is no "
-        "node: it is unrolled by running.",
+        key="13.changed",
+        kind="choice",
+        text="`h += 1` overwrites what other operations may need:\n\n"
+        "    h = x.exp()\n"
+        "    y = h * x\n"
+        "    h += 1\n"
+        "    y.sum().backward()\n\n"
+        "Which operation comes first in the backward pass and misses the old numbers?",
+        choices=("`y.sum()`", "`h * x`", "`x.exp()`"),
+        answer="`h * x`",
+        right="For the gradient of `x` it had saved `h`, at version 0. Now `h` is at version 1.",
         why={
-            4.0: "That would be a graph with a loop in it. But the graph is made by what *runs*, "
-            "and each round runs anew.",
-            3.0: "Each round has three operations, and there are three rounds.",
-            9.0: "And `loss = h * h`?",
-            11.0: "The leaf `w` is no operation.",
-            7.0: "Count the operations of one round again: `*`, `tanh` and `+`.",
+            "`y.sum()`": "A sum needs only the shape of what it summed, and that is still known.",
+            "`x.exp()`": "It misses its result, too. But the backward pass reaches another "
+            "operation first.",
         },
-        otherwise="Three operations in each round, three rounds, and what comes after the loop.",
+    ),
+    Question(
+        key="13.leaf",
+        kind="choice",
+        text="A step of gradient descent by hand: `w -= 0.1 * w.grad`, where `w` is a leaf that "
+        "requires a gradient. What does PyTorch say?",
+        choices=(
+            "nothing: `w` has its new value",
+            "an error: the change would be part of what is recorded",
+            "an error: `w.grad` cannot be used in a calculation",
+        ),
+        answer="an error: the change would be part of what is recorded",
+        right="Recorded, the line would make a result of the leaf `w`, and the old value would be "
+        "gone. An update is meant to be no part of the graph: `with torch.no_grad():`.",
+        why={
+            "nothing: `w` has its new value": "That is what you want. But recording is on: what "
+            "would the node of this change lead back to?",
+            "an error: `w.grad` cannot be used in a calculation": "It is a tensor as any other. "
+            "The trouble is on the left.",
+        },
+    ),
+    Question(
+        key="13.result",
+        kind="choice",
+        text="    w = torch.ones(3, requires_grad=True) * 0.5\n"
+        "    torch.optim.SGD([w], lr=0.1)\n\n"
+        "Why does the optimizer refuse `w`?",
+        choices=(
+            "`w` does not require a gradient",
+            "`w` is the result of `* 0.5`, and no leaf",
+            "all numbers of `w` are equal",
+        ),
+        answer="`w` is the result of `* 0.5`, and no leaf",
+        right="The leaf is the tensor of ones, and it has lost its name. `w` has a `grad_fn`, and "
+        "no `.grad` would ever arrive there.",
+        why={
+            "`w` does not require a gradient": "It does: `requires_grad` spreads from the ones "
+            "to the result.",
+            "all numbers of `w` are equal": "That is no good start for learning, but nothing "
+            "that an optimizer looks at.",
+        },
     ),
     Question(
         key="13.task",
         kind="choice",
-        text="`a` has shape (2,), `b` has shape (3, 1), and `c = (a * b).sum()`. What is `a.grad` "
-        "after `c.backward()`, here and in PyTorch?",
-        choices=(
-            "`b` itself, of shape (3, 1)",
-            "a matrix of shape (3, 2)",
-            "the sum of `b` for each number of `a`: `[6., 6.]`",
-        ),
-        answer="the sum of `b` for each number of `a`: `[6., 6.]`",
-        right="`a` was used in each of the three rows. Each use contributes, and contributions "
-        "add up: 1 + 2 + 3.",
+        text="Where does the way from `loss` back to `x` end?",
+        choices=("at `x * 2`", "at `.sum()`", "at `.item()`", "at `h * w`"),
+        answer="at `.item()`",
+        right="It gives a number of Python's, and Python's numbers know nothing of graphs. "
+        "`torch.tensor([...])` makes a new leaf of it.",
         why={
-            "`b` itself, of shape (3, 1)": "A gradient has the shape of its leaf, and `a` has two "
-            "numbers.",
-            "a matrix of shape (3, 2)": "That is what the rule gives, before broadcasting is "
-            "undone. A gradient has the shape of its leaf.",
+            "at `x * 2`": "This is recorded: an operation on a leaf that requires a gradient.",
+            "at `.sum()`": "A sum has a node like any other operation.",
+            "at `h * w`": "This is recorded, because of `w`, and its node leads to `h` and `w`. "
+            "But what is `h`?",
         },
     ),
 )

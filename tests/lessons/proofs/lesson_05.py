@@ -1,76 +1,47 @@
 from typing import Any
 
-import autodiff_kit as kit
-from tests.lessons.proofs import calls, leaf, proves
+from tests.lessons.proofs import leaf, nodes_of_operations, proves
 
 
-def waves(torch: Any, x: Any) -> Any:
-    for _ in range(10):
-        x = torch.sin(x)
-    return x
-
-
-@proves("05.inside")
+@proves("05.loop")
 def _(torch: Any) -> str:
-    x = leaf(torch, 3.0)
-    with torch.no_grad():
-        y = 2 * x
-    assert y.item() == 6
-    return "6, without a `grad_fn`" if y.grad_fn is None else "6, with a `grad_fn`"
-
-
-@proves("05.memory")
-def _(torch: Any) -> str:
-    sizes: list[int] = []
-
-    def pack(t: Any) -> Any:
-        sizes.append(t.nbytes)
-        return t
-
-    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-        waves(torch, torch.ones(1000, requires_grad=True))
-    return str(sum(sizes))
-
-
-@proves("05.speed")
-def _(_: Any) -> str:
-    # Counted, not timed, and so with the kit: PyTorch makes its nodes below Python, out of sight.
-    x, silent = kit.ones(1, requires_grad=True), kit.no_grad()(waves)
-    ratio = calls(lambda: waves(kit, x)) / calls(lambda: silent(kit, x))
-    if ratio > 10:
-        return "more than ten times as fast"
-    if ratio < 1:
-        return "it is slower: the switch itself takes time"
-    assert ratio < 4
-    return "somewhat faster, and less than four times"
-
-
-@proves("05.silent")
-def _(torch: Any) -> str:
-    w = torch.tensor([1.0, 3.0], requires_grad=True)
-    with torch.no_grad():
-        total = w.sum()
-    (w / total)[0].backward()
-    if w.grad is None:
-        return "it stays `None`"
-    right = [3 / 16, -1 / 16]  # d (a / (a + b)): b / (a + b)^2 and -a / (a + b)^2
-    if w.grad.tolist() == right:
-        return "it is the right gradient: the sum is only a number"
-    assert w.grad.tolist() == [0.25, 0.0]
-    return "it is another gradient, and nothing is said"
-
-
-@proves("05.detach")
-def _(torch: Any) -> str:
-    x = leaf(torch, 3.0)
-    ((x * x).detach() * x).backward()
+    x = y = leaf(torch, 2.0)
+    for _ in range(3):
+        y = y * x
+    y.backward()
     return str(x.grad)
+
+
+@proves("05.while")
+def _(torch: Any) -> str:
+    x = y = leaf(torch, 3.0)
+    while y < 100:
+        y = y * x
+    return str(len(nodes_of_operations(y)))
+
+
+@proves("05.jump")
+def _(torch: Any) -> str:
+    x = leaf(torch, 2.0)
+    (3 * x if x > 2 else x * x).backward()
+    return str(x.grad)
+
+
+@proves("05.many")
+def _(torch: Any) -> str:
+    x = torch.tensor([3.0, -3.0])
+    try:
+        return "it runs the branch" if x > 0 else "it skips the branch"
+    except RuntimeError:
+        return "it raises an error"
 
 
 @proves("05.task")
 def _(torch: Any) -> str:
-    x = leaf(torch, 3.0)
-    with torch.no_grad():
-        y = 2 * x
-    (y * x).backward()
-    return str(x.grad)
+    w = leaf(torch, 2.0)
+
+    def deep(x: Any, depth: int) -> Any:
+        return x if depth == 0 else deep(x * w, depth - 1)
+
+    deep(torch.tensor(1.0), 3).backward()
+    return str(w.grad)

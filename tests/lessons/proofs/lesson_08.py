@@ -1,116 +1,51 @@
-from collections.abc import Callable
 from typing import Any
-from weakref import WeakSet
 
-from tests.lessons.proofs import proves
+from tests.lessons.proofs import nodes_of_operations, proves
 
-
-class Saved:
-    def __init__(self, tensor: Any) -> None:
-        self.memory = tensor.detach()
+LENGTHS = [5, 2, 3]
 
 
-class Keeper:
-    """Sees which arrays the nodes keep."""
-
-    def __init__(self, torch: Any) -> None:
-        self.saved: WeakSet[Saved] = WeakSet()
-        self.hooks = torch.autograd.graph.saved_tensors_hooks(self.pack, lambda one: one.memory)
-
-    def pack(self, tensor: Any) -> Saved:
-        one = Saved(tensor)
-        self.saved.add(one)
-        return one
-
-    def places(self) -> set[int]:
-        return {one.memory.data_ptr() for one in self.saved}
-
-
-class Network:
-    def __init__(self, torch: Any) -> None:
-        self.torch = torch
-        self.weights = [torch.full((4, 4), 0.1).requires_grad_() for _ in range(8)]
-        self.inputs = torch.ones(16, 4)
-
-    def layers(self, h: Any, weights: list[Any], activation: Any = None) -> Any:
-        for w in weights:
-            h = (activation or self.torch.relu)(h @ w)
-        return h
-
-    def new_arrays(self, function: Callable[[], Any]) -> int:
-        """How many arrays the graph keeps that were not there before."""
-        keeper = Keeper(self.torch)
-        with keeper.hooks:
-            result = function()
-        there = {t.data_ptr() for t in (*self.weights, self.inputs)}
-        count = len(keeper.places() - there)
-        del result
-        return count
-
-
-@proves("08.who")
+@proves("08.nodes")
 def _(torch: Any) -> str:
-    x, w = (torch.ones(1000, requires_grad=True) for _ in range(2))
-    keeper = Keeper(torch)
-    with keeper.hooks:
-        result = x * w
-    names = {x.data_ptr(): "`x`", w.data_ptr(): "`w`", result.data_ptr(): "the result"}
-    return " and ".join(sorted((names[place] for place in keeper.places()), reverse=True))
+    W = torch.ones(2, 3, requires_grad=True)
+    U = torch.ones(3, 3, requires_grad=True)
+    h = torch.zeros(1, 3)
+    for x in torch.ones(5, 1, 2):
+        h = torch.tanh(x @ W + h @ U)
+    return str(len(nodes_of_operations(h)))
 
 
-@proves("08.when")
+def padding(torch: Any, lengths: list[int]) -> str:
+    cells = torch.zeros(len(lengths), max(lengths))
+    for row, length in zip(cells, lengths, strict=True):
+        row[:length] = 1
+    return str(int((cells == 0).sum()))
+
+
+@proves("08.cells")
 def _(torch: Any) -> str:
-    network, counts = Network(torch), []
-    keeper = Keeper(torch)
-    with keeper.hooks:
-        loss = network.layers(network.inputs, network.weights).sum()
-    all_of_them = len(keeper.saved)
-    network.weights[4].register_hook(lambda g: counts.append(len(keeper.saved)))
-    loss.backward()
-    if all_of_them < 16:
-        return "in the forward pass, when the next layer has run"
-    if counts[0] == all_of_them:
-        return "at the end, when backward has reached the leaves"
-    return "in the backward pass, as soon as it has been through its node"
+    return padding(torch, LENGTHS)
 
 
-@proves("08.holds")
+@proves("08.mean")
 def _(torch: Any) -> str:
-    network = Network(torch)
-
-    def loss() -> Any:
-        return network.layers(network.inputs, network.weights).sum()
-
-    def three() -> Any:
-        total = 0
-        for _ in range(3):
-            total = total + loss()
-        return total
-
-    return str(network.new_arrays(three) / network.new_arrays(loss))
+    mask = torch.zeros(3, 5)
+    for row, length in zip(mask, LENGTHS, strict=True):
+        row[:length] = 1
+    gradients = []
+    for count in (mask.numel(), mask.sum()):
+        w = torch.tensor(2.0, requires_grad=True)
+        (((w * torch.ones(3, 5)) ** 2 * mask).sum() / count).backward()
+        gradients.append(w.grad)
+    return str((gradients[0] / gradients[1]).item())
 
 
-@proves("08.checkpoint")
+@proves("08.shrinks")
 def _(torch: Any) -> str:
-    # What a checkpoint keeps is its input: the inputs of all parts but the first are results of
-    # layers. The part at work keeps as many results as a graph of its own would.
-    network = Network(torch)
-    arguments = []
-
-    def part(h: Any, start: int) -> Any:
-        arguments.append(h.data_ptr())
-        return network.layers(h, network.weights[start : start + 4])
-
-    h = network.inputs
-    for start in (0, 4):
-        h = torch.utils.checkpoint.checkpoint(part, h, start, use_reentrant=False)
-    inner = sum(place != network.inputs.data_ptr() for place in arguments)
-    return str(inner + network.new_arrays(lambda: part(network.inputs, 4).sum()))
+    lengths = torch.tensor(sorted(LENGTHS, reverse=True))
+    return str([int((lengths > t).sum()) for t in range(5)])
 
 
 @proves("08.task")
 def _(torch: Any) -> str:
-    network = Network(torch)
-    return str(
-        network.new_arrays(lambda: network.layers(network.inputs, network.weights, torch.sin).sum())
-    )
+    return padding(torch, [7, 1, 1, 1])
