@@ -85,6 +85,19 @@ test("a graph too high for the pane is shown from its top, as wide as can be rea
   assert.equal(view.y, kit.MARGIN);
 });
 
+test("of a graph too wide to be read at once, as much is shown at first as can be read", () => {
+  const view = kit.firstView({ w: 2000, h: 900 }, pane);
+  assert.equal(view.scale, 0.7);
+  assert.equal(view.y, kit.MARGIN);
+});
+
+test("a pane is as wide as the graph at the scale at which it is seen in it", () => {
+  assert.equal(kit.widthFor({ w: 300, h: 400 }, 420), 320);
+  assert.equal(kit.widthFor({ w: 300, h: 500 }, 420), 0.8 * 300 + 20); // read at 80 %
+  const beside = kit.widthFor({ w: 300, h: 4000 }, 420); // with the overview beside it
+  assert.deepEqual(kit.besideStrip({ w: 300, h: 4000 }, { w: beside, h: 420 }), { w: 320, h: 420 });
+});
+
 test("a graph can never be dragged out of sight", () => {
   for (const [x, y] of [[1e6, 1e6], [-1e6, -1e6]]) {
     const view = kit.placed({ scale: 1, x, y }, tall, pane);
@@ -156,18 +169,8 @@ test("a range that is too long is shown from its start", () => {
   assert.equal(kit.scrolled(0, 200, 300, 900, 40), 260);
 });
 
-test("sideways, what is in sight from the line's beginning moves nothing", () => {
-  assert.equal(kit.sideways(200, 20, 190, 10), 0);
-});
-
-test("sideways, half a pane of a long part is enough", () => {
-  assert.equal(kit.sideways(200, 90, 700, 10), 0);
-});
-
-test("sideways, a short part that is cut comes wholly into sight, with a margin", () => {
-  assert.equal(kit.sideways(200, 180, 220, 10), 30);
-});
-
-test("sideways, a long part that begins late is moved until 16 characters of it are seen", () => {
-  assert.equal(kit.sideways(200, 150, 900, 10), 40);
+test("the rows that continue a line are indented more than it is, as far as there is room", () => {
+  assert.equal(kit.hanging("y = x * w"), 4);
+  assert.equal(kit.hanging("    y = x * w"), 8);
+  assert.equal(kit.hanging(" ".repeat(40) + "y"), 16);
 });

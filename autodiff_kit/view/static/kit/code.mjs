@@ -98,17 +98,11 @@ export function scrolled(from, room, start, end, margin) {
   return Math.max(0, start < from ? Math.min(start - margin, from) : Math.min(late, start - margin));
 }
 
-/** The same from whole lines on, of which `tops` has where they begin: the first one in sight is not cut. */
+/** The same from whole rows on, of which `tops` has where they begin: the first one in sight is not cut. */
 export function toWholeLines(tops, from, room, start, end, margin) {
   const to = scrolled(from, room, start, end, margin);
   return to === from ? from : Math.min(tops.find((top) => top >= to) ?? start, start);
 }
 
-/**
- * The same sideways: only if less is in sight than all of it, or half a pane, or 16 characters, of which `margin` is
- * two; and then as little as need be, for the beginnings of all lines move out of sight.
- */
-export function sideways(room, start, end, margin) {
-  const enough = Math.min(end, start + Math.min(room / 2, 8 * margin));
-  return enough <= room ? 0 : Math.max(0, Math.min(enough + margin - room, start - margin));
-}
+/** How many characters the rows that continue a line are indented: more than the line, and no more than leaves them room. */
+export const hanging = (text) => Math.min(text.length - text.trimStart().length + 4, 16);

@@ -17,7 +17,7 @@ import { graphPane } from "./graph_pane.mjs";
 import { helpBox } from "./help_box.mjs";
 import { inspectorPane } from "./inspector_pane.mjs";
 import { hasKeys, ownKeys } from "./keys.mjs";
-import { STRIP } from "./overview.mjs";
+import { widthFor } from "./overview.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { sourcePane } from "./source_pane.mjs";
 import { boxesOf, clamp, cursor, focusOf, inflate, innermost, neighbour, sameMoment } from "./steps.mjs";
@@ -82,9 +82,7 @@ function stepper(root, payload, host) {
   const stage = make("div", { class: "adk-stage" });
   stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element, divider(stage));
   stage.classList.toggle("adk-failed", failure != null); // more room for words, at all steps alike
-  root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
-  const strip = payload.height + 2 * MARGIN > 620 ? STRIP : 0; // beside a graph that is higher than any pane
-  root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN + strip}px`);
+  root.style.setProperty("--adk-graph-height", `${Math.max(payload.height + 2 * MARGIN, 300)}px`);
   const words = payload.title || "Computation graph";
   const title = make("div", { class: "adk-title", title: words }, words);
   const help = helpBox(root, Boolean(host.ask));
@@ -169,8 +167,10 @@ function stepper(root, payload, host) {
   for (const id of Object.keys(payload.nodes)) graph.update(id, {}, true);
   const sizes = new ResizeObserver((entries) => {
     for (const { target, contentRect } of entries) {
-      if (target === graph.svg) graph.resize(contentRect.width, contentRect.height);
-      else if (target === explanation?.firstChild) {
+      if (target === graph.svg) {
+        graph.resize(contentRect.width, contentRect.height);
+        root.style.setProperty("--adk-graph-width", `${widthFor({ w: payload.width, h: payload.height }, contentRect.height)}px`);
+      } else if (target === explanation?.firstChild) {
         const { height } = contentRect; // 0 at another step: then it keeps what it had; 28 is what is around it
         if (height) root.style.setProperty("--adk-explanation-height", `${height + 28}px`);
       } else {

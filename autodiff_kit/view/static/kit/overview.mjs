@@ -2,9 +2,10 @@
 // Drag the mark, click beside it, or move it with the arrow keys. Read next: graph_pane.mjs.
 
 import { attribute, make, SVG } from "./dom.mjs";
+import { fitScale, isReadable, MARGIN } from "./panning.mjs";
 import { clamp } from "./steps.mjs";
 
-export const STRIP = 74; // px that the strip takes from the pane
+const STRIP = 74; // px that the strip takes from the pane
 const MAP_INSET = 8; // px around the map in it
 const LEAST_MARK = 6; // px, the mark is never thinner than this
 const KEY_STEP = 0.2; // of the pane, what an arrow key moves
@@ -15,6 +16,12 @@ export const sideOf = (graph, pane) => (graph.h / pane.h >= graph.w / pane.w ? "
 /** The pane that is left beside the strip. */
 export const besideStrip = (graph, pane) =>
   sideOf(graph, pane) === "right" ? { w: pane.w - STRIP, h: pane.h } : { w: pane.w, h: pane.h - STRIP };
+
+/** How wide a pane of this height has to be, so that the graph is as large as can be in it. */
+export function widthFor(graph, height) {
+  const scale = fitScale(graph, { w: Infinity, h: height });
+  return isReadable({ scale }) ? graph.w * scale + 2 * MARGIN : graph.w + 2 * MARGIN + STRIP;
+}
 
 /** Where the map lies in the strip, which is as long as the pane. */
 export function mapIn(graph, pane) {

@@ -36,12 +36,11 @@ export function readable(graph, pane, rect) {
   return placed({ scale: READABLE, x: pane.w / 2 - middle[0], y: pane.h / 2 - middle[1] }, graph, pane);
 }
 
-/** What to show at first: the whole graph where it stays readable, else its top, as wide as can be read. */
+/** What to show at first: the whole graph where it stays readable, else as much of its upper part as can be read. */
 export function firstView(graph, pane) {
   const view = fitted(graph, pane);
   if (isReadable(view)) return view;
-  const wide = (pane.w - 2 * MARGIN) / graph.w;
-  const scale = wide >= READABLE ? Math.min(wide, 1) : 1;
+  const scale = clamp((pane.w - 2 * MARGIN) / graph.w, READABLE, 1);
   return placed({ scale, x: (pane.w - graph.w * scale) / 2, y: MARGIN }, graph, pane);
 }
 

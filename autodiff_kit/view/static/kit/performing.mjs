@@ -9,6 +9,7 @@ import { divider } from "./divider.mjs";
 import { graphPane } from "./graph_pane.mjs";
 import { hasKeys, ownKeys } from "./keys.mjs";
 import { markLayer } from "./marks.mjs";
+import { widthFor } from "./overview.mjs";
 import { MARGIN, ZOOM } from "./panning.mjs";
 import { questionPane } from "./question.mjs";
 import { sourcePane } from "./source_pane.mjs";
@@ -62,8 +63,7 @@ function performer(root, payload, host) {
   const progress = make("div", { class: "adk-progress" }, dots, counter);
   const stage = make("div", { class: "adk-stage adk-engine-stage" });
   stage.append(source.element, graph.element, question.element, divider(stage));
-  root.style.setProperty("--adk-graph-height", `${clamp(payload.height + 2 * MARGIN, 300, 620)}px`);
-  root.style.setProperty("--adk-graph-width", `${payload.width + 2 * MARGIN}px`);
+  root.style.setProperty("--adk-graph-height", `${Math.max(payload.height + 2 * MARGIN, 300)}px`);
   root.replaceChildren(head, progress, stage);
 
   // -- what the learner does
@@ -290,6 +290,7 @@ function performer(root, payload, host) {
     for (const { target, contentRect } of entries) {
       if (target === graph.svg) {
         graph.resize(contentRect.width, contentRect.height);
+        root.style.setProperty("--adk-graph-width", `${widthFor({ w: payload.width, h: payload.height }, contentRect.height)}px`);
         if (isChoice()) graph.all();
       } else {
         const { width, height } = source.resize(contentRect);
