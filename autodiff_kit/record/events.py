@@ -145,7 +145,8 @@ class OpRecord(TypedDict):
     rules: dict[str, RuleRecord]
 
 
-ScopeKind = Literal["root", "call", "module", "loop", "iteration"]
+# A "test" is that of a ``while`` which no round has followed: a round begins with its test.
+ScopeKind = Literal["root", "call", "module", "loop", "iteration", "test"]
 
 
 class ScopeRecord(TypedDict):

@@ -136,7 +136,7 @@ class Scopes:
             self._see_end(call)
         turns = call.turns  # the loop that runs is asked here: mostly it is where it was
         changes = -1 if turns is None else turns.changes
-        if place.loops is not call.nest or changes != call.changes or place.tests:
+        if place.loops is not call.nest or changes != call.changes or place.test:
             self._turn(call, place)
         if modules or call.modules:
             self._enter_modules(call, modules[::-1], place.where)
@@ -153,7 +153,7 @@ class Scopes:
         if call is None or call.frame is not frame or doubt or call.modules or call.backward:
             return None
         place = call.places.get(call.frame.f_lasti)
-        if place is None or place.loops is not call.nest or place.tests:
+        if place is None or place.loops is not call.nest or place.test:
             return None
         turns = call.turns
         if turns is not None and turns.changes != call.changes:
@@ -357,11 +357,11 @@ class Scopes:
 
     def _turn(self, call: _Call, place: Place) -> None:
         """Go to the present rounds of the loops around ``place``."""
-        turns, loops, tests = call.turns, place.loops, place.tests
+        turns, loops, test = call.turns, place.loops, place.test
         changes = -1 if turns is None else turns.changes
-        if loops is call.nest and changes == call.changes and not tests:
+        if loops is call.nest and changes == call.changes and not test:
             return
-        call.nest, call.changes = loops, changes if not tests else -1
+        call.nest, call.changes = loops, changes if not test else -1
         running = call.loops
         if call.outside:
             loops = loops[call.outside :]
@@ -377,11 +377,13 @@ class Scopes:
             if turns is None:
                 continue  # a debugger is at work: the rounds are not counted
             count = turns.counts.get(loop.key, 0)
-            if tests and count and loop in tests:
-                count -= 1  # after `continue`: the test still belongs to the round before
+            count += loop is test and place.is_ahead
+            if now.count >= 0 and (count > now.count or loop is not test):
+                self.plain[now.scope]["kind"] = "iteration"  # its test was true
             if count != now.count:
                 now.count = count
-                now.scope = self._new("iteration", loop.name, now.outer, loop.where, count)
+                kind: ScopeKind = "test" if loop is test else "iteration"
+                now.scope = self._new(kind, loop.name, now.outer, loop.where, count)
                 del running[depth + 1 :]
         call.inner = running[-1].scope if running else call.scope
 

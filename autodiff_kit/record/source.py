@@ -45,8 +45,10 @@ class Place:
         The loops around it within its frame, outermost first.
     begins_round : bool
         Whether it takes the next item for the innermost of them.
-    tests : tuple of Loop
-        Those of them whose test it is a part of, as Python asks it before a round.
+    test : Loop or None
+        The ``while`` among them whose test it is a part of.
+    is_ahead : bool
+        Whether Python asks that test below the body, before the jump that begins the next round.
     calls_back : bool
         Whether it may do the same thing several times before it is over, as ``sum(x)`` does.
     collects : bool
@@ -64,6 +66,7 @@ class Place:
         "calls_back",
         "collects",
         "drafts",
+        "is_ahead",
         "is_item",
         "is_plain",
         "loops",
@@ -73,7 +76,7 @@ class Place:
         "parts",
         "returned",
         "scope",
-        "tests",
+        "test",
         "text",
         "where",
     )
@@ -85,8 +88,9 @@ class Place:
         self.operands: tuple[str, ...] = ()
         self.parts: tuple[str, ...] = ()
         self.loops: tuple[Loop, ...] = ()
-        self.tests: tuple[Loop, ...] = ()
-        self.begins_round = self.calls_back = self.collects = self.returned = self.is_item = False
+        self.test: Loop | None = None
+        self.is_ahead = self.begins_round = self.calls_back = self.collects = False
+        self.returned = self.is_item = False
         self.is_plain = True
         self.scope = self.number = -1
         self.drafts: dict[Any, Any] = {}
@@ -186,14 +190,19 @@ class Sources:
             span = source.whole.get(span, span)
         if opcode == _GET_ITER:  # takes all items of a tensor at once, before the first round
             span = next((loop.head for loop in source.loops_at(span)), span)
+        # The jump after a test that is a call has the place of the whole statement (Python 3.11).
+        span = next(
+            (x.head for x in source.loops_at(span) if x.whole == span and not x.steps), span
+        )
         place.loops, place.begins_round = source.loops(span, code, opcode == _FOR_ITER)
         if place.begins_round:
             loop = place.loops[-1]
             place.where = source.where(loop.head)
             place.name = loop.targets[0] if len(loop.targets) == 1 else None
             return place
-        tests = [x for x in place.loops if not x.steps and is_within(span, x.head)]
-        place.tests = tuple(x for x in tests if at < self._first_of_body(code, x))
+        for loop in place.loops:
+            if not loop.steps and is_within(span, loop.head):
+                place.test, place.is_ahead = loop, at >= self._first_of_body(code, loop)
         place.name = source.names.get(span)
         place.is_item = place.name is not None and place.name.endswith("]")
         place.operands = source.operands.get(span, ())

@@ -262,6 +262,8 @@ def _keys(recording: RecordingData) -> list[Any]:
         step: tuple[Any, ...] = ()
         if scope["kind"] == "iteration":  # by its number: other rounds may have taken other paths
             step = (("iteration", place(scope["where"]), scope["index"]),)
+        elif scope["kind"] == "test":
+            step = (("test", place(scope["where"])),)
         elif scope["kind"] == "call":
             # The first call is that of the function itself, from wherever that was.
             is_inner = any(kind == "call" for kind, *_ in outer)

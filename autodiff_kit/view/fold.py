@@ -229,7 +229,12 @@ class Parts:
     # -- what a part is made of ------------------------------------------------------------------
 
     def _is_whole(self, scope: int) -> bool:
-        """Tell whether nothing foreign happened in between (as it does with generators)."""
+        """Tell whether nothing foreign happened in between (as it does with generators).
+
+        The test that ends a loop is no part of its own: its operations stand in the loop.
+        """
+        if self.scopes[scope]["kind"] == "test":
+            return False
         size = self._size[scope]
         return size > 0 and self._last[scope] - self._first[scope] + 1 == size
 
@@ -292,10 +297,11 @@ class Parts:
         """Put together the rounds between the first and the last, and equal parts in a row."""
         rounds = [c for c in children if isinstance(c, Part) and c.kind == "iteration"]
         loops = {self.scopes[r.scope]["parent"] for r in rounds}
-        if len(rounds) == len(children) and len(loops) == 1:
+        rest = children[len(rounds) :]  # of the test that ended the loop
+        if len(loops) == 1 and rounds == children[: len(rounds)] and self._is_test(rest):
             if len(rounds) < FEWEST_ROUNDS:
                 return children
-            return [rounds[0], self._rounds(rounds[1:-1]), rounds[-1]]
+            return [rounds[0], self._rounds(rounds[1:-1]), rounds[-1], *rest]
         result: list[Part | int] = []
         start = 0
         marks = [self._mark(child) for child in children]
@@ -312,6 +318,17 @@ class Parts:
             middle = [c for c in children[1:-1] if isinstance(c, Part)]
             return [children[0], self._equal(middle), children[-1]]
         return result if len(result) > 1 else children
+
+    def _is_test(self, children: Sequence[Part | int]) -> bool:
+        """Return whether all of this is done by a test that no round has followed."""
+        for child in children:
+            rank = child.first if isinstance(child, Part) else child
+            at: int | None = self.ops[rank]["scope"]
+            while at is not None and self.scopes[at]["kind"] != "test":
+                at = self.scopes[at]["parent"]
+            if at is None:
+                return False
+        return True
 
     def _mark(self, child: Part | int) -> tuple[Any, ...] | None:
         """Return what equal modules, or calls of one function, have in common."""

@@ -86,6 +86,8 @@ class Namesakes:
         while (scope := self._scopes[at])["parent"] is not None:
             if scope["kind"] == "iteration":
                 path.append((f"iteration {scope['index'] + 1}", str(scope["name"])))
+            elif scope["kind"] == "test":
+                path.append(("the last test", str(scope["name"])))
             elif scope["kind"] != "loop":
                 path.append((self.calls.get(at, str(scope["name"])), ""))
             at = scope["parent"]

@@ -325,13 +325,19 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
 
 
 def _place(scopes: Sequence[ScopeRecord], scope: int, calls: Mapping[int, str]) -> str:
-    """Return "iteration 2 of for i in range(3), forward": from the inside out, without the root."""
+    """Return "iteration 2 of for i in range(3), forward": from the inside out, without the root.
+
+    Of a test that no round has followed, "the last test of while x < 5".
+    """
     parts: list[str] = []
     at: int | None = scope
     while at is not None and scopes[at]["kind"] != "root" and len(parts) < 4:
         here, at = scopes[at], scopes[at]["parent"]
         if here["kind"] == "iteration" and at is not None:
             parts.append(f"iteration {here['index'] + 1} of {scopes[at]['name']}")
+            at = scopes[at]["parent"]
+        elif here["kind"] == "test" and at is not None:
+            parts.append(f"the last test of {here['name']}")
             at = scopes[at]["parent"]
         else:
             parts.append(calls.get(here["id"], str(here["name"])))

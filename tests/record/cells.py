@@ -61,7 +61,8 @@ def path(rec: Recording, node: dict[str, Any]) -> list[str]:
     names: list[str] = []
     scope = rec.scopes[node["scope"]]
     while scope["parent"] is not None:
-        names.insert(0, str(scope["index"]) if scope["kind"] == "iteration" else scope["name"])
+        name = {"iteration": str(scope["index"]), "test": "test"}.get(scope["kind"], scope["name"])
+        names.insert(0, name)
         scope = rec.scopes[scope["parent"]]
     return names
 

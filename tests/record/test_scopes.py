@@ -48,13 +48,31 @@ CLOSE = "def step(a):\n    return a * 2\n"
          "    z = y + 1",
          [f"{t}: / for i in [0, 0] / {i}" for i in (0, 1) for t in ("x * 2", "x * 3", "y + 1")]),
         # while
-        ("while x < 5:\n    x = x * 2",  # 2 4 8: the last test belongs to the last round
-         ["x < 5: / while x < 5 / 0", "x * 2: / while x < 5 / 0", "x < 5: / while x < 5 / 0",
-          "x * 2: / while x < 5 / 1", "x < 5: / while x < 5 / 1"]),
+        ("while x < 5:\n    x = x * 2",  # 2 4 8: a round begins with its test, the last has none
+         ["x < 5: / while x < 5 / 0", "x * 2: / while x < 5 / 0", "x < 5: / while x < 5 / 1",
+          "x * 2: / while x < 5 / 1", "x < 5: / while x < 5 / test"]),
+        ("while x < 1:\n    x = x * 2", ["x < 1: / while x < 1 / test"]),
+        ("while x < 5:\n    x = x * 2\n    if True: continue",
+         ["x < 5: / while x < 5 / 0", "x * 2: / while x < 5 / 0", "x < 5: / while x < 5 / 1",
+          "x * 2: / while x < 5 / 1", "x < 5: / while x < 5 / test"]),
+        ("n = 3\nwhile x * n and n: n -= 1",  # bodies without an op are rounds, too
+         [*(f"x * n: / while x * n and n / {i}" for i in range(3)),
+          "x * n: / while x * n and n / test"]),
+        ("def below(a): return a < 5\nwhile below(x): x = x * 2",
+         ["a < 5: / while below(x) / 0 / below", "x * 2: / while below(x) / 0",
+          "a < 5: / while below(x) / 1 / below", "x * 2: / while below(x) / 1",
+          "a < 5: / while below(x) / test / below"]),
+        ("for i in (0, 1):\n    while x < 5:\n        x = x * 2",
+         ["x < 5: / for i in (0, 1) / 0 / while x < 5 / 0",
+          "x * 2: / for i in (0, 1) / 0 / while x < 5 / 0",
+          "x < 5: / for i in (0, 1) / 0 / while x < 5 / 1",
+          "x * 2: / for i in (0, 1) / 0 / while x < 5 / 1",
+          "x < 5: / for i in (0, 1) / 0 / while x < 5 / test",
+          "x < 5: / for i in (0, 1) / 1 / while x < 5 / test"]),
         ("while (x * x).sum() < 5:\n    x = x * 2",
-         [f"{t}: / while (x * x).sum() < 5 / 0"
-          for t in ("x * x", "(x * x).sum()", "(x * x).sum() < 5", "x * 2",
-                    "x * x", "(x * x).sum()", "(x * x).sum() < 5")]),
+         [f"{t}: / while (x * x).sum() < 5 / {i}"
+          for t, i in (("x * x", 0), ("(x * x).sum()", 0), ("(x * x).sum() < 5", 0), ("x * 2", 0),
+                       *(((t, "test") for t in ("x * x", "(x * x).sum()", "(x * x).sum() < 5"))))]),
         ("n = 0\nwhile n < 2:\n    x = x * 2\n    n += 1",
          ["x * 2: / while n < 2 / 0", "x * 2: / while n < 2 / 1"]),
         ("n = 0\nwhile n < 2:\n    x = x.tanh()\n    n += 1",
@@ -70,9 +88,9 @@ CLOSE = "def step(a):\n    return a * 2\n"
          [f"x * j: / while n < 2 / {n} / for j in (0, 1) / {j}" for n in (0, 1) for j in (0, 1)]),
         ("while x < 5:\n    for j in (1, 2):\n        x = x * j",  # 2 -> 4 -> 8
          ["x < 5: / while x < 5 / 0", "x * j: / while x < 5 / 0 / for j in (1, 2) / 0",
-          "x * j: / while x < 5 / 0 / for j in (1, 2) / 1", "x < 5: / while x < 5 / 0",
+          "x * j: / while x < 5 / 0 / for j in (1, 2) / 1", "x < 5: / while x < 5 / 1",
           "x * j: / while x < 5 / 1 / for j in (1, 2) / 0",
-          "x * j: / while x < 5 / 1 / for j in (1, 2) / 1", "x < 5: / while x < 5 / 1"]),
+          "x * j: / while x < 5 / 1 / for j in (1, 2) / 1", "x < 5: / while x < 5 / test"]),
         # calls
         (CLOSE + "y = step(step(x))", ["a * 2: / step", "a * 2: / step"]),
         (CLOSE + "for i in range(2):\n    x = step(x)",

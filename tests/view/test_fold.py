@@ -1,5 +1,6 @@
 """Which boxes are drawn: every node of a small graph, folded boxes of a large one."""
 
+import re
 from functools import cache
 
 import pytest
@@ -8,6 +9,7 @@ from autodiff_kit.view.fitting import MOST, WHOLE
 from autodiff_kit.view.fold import Parts
 from autodiff_kit.view.outline import LIMIT, outline
 from tests.gate import some
+from tests.record.cells import run
 from tests.view import recordings
 
 
@@ -240,6 +242,24 @@ def test_rounds_between_the_first_and_the_last_are_one_box_from_four_rounds_on()
     assert [b.heading for b in four.boxes if b.kind == "fold"] == [
         "iterations 2 to 3 of for i in range(4)"
     ]
+
+
+def test_a_round_begins_with_its_test_and_the_test_that_ends_the_loop_is_in_none():
+    setup = "import autodiff_kit as torch\nx = torch.ones(1)"
+    rec = run(setup, "while (x * 3).sum() < 90:\n    x = x * 2")  # of 3, 6, 12, 24, 48, 96
+    drawn = outline(rec.to_dict(), fold=[1])
+
+    folds = [box for box in drawn.boxes if box.kind == "fold"]
+    after = [box for box in drawn.boxes if box.ops and box.ops[0] > folds[0].ops[-1]]
+    starts = re.findall(r"Iteration \d\. [^:]*", rec.to_text())
+
+    assert [box.heading for box in folds] == ["iterations 2 to 4 of while (x * 3).sum() < 90"]
+    assert [rec.nodes[box.nodes[0]]["text"] for box in after] == [
+        *("x * 3", "(x * 3).sum()", "(x * 3).sum() < 90", "x * 2"),  # the fifth round
+        *("x * 3", "(x * 3).sum()", "(x * 3).sum() < 90"),
+    ]
+    assert starts[0] == "Iteration 1. x1 * 3"
+    assert starts[1:] == [f"Iteration {k}. x{k} * 3" for k in range(2, 6)]
 
 
 def test_a_chosen_scope_swallows_chosen_scopes_inside_it():
