@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from nbformat import v4
@@ -234,6 +235,23 @@ def test_two_learners_draw_no_program_that_is_the_same(exercise: Exercise) -> No
     program = program_of(exercise)
 
     assert len({source_of(program, draw) for draw in range(2_000)}) == 2_000
+
+
+def test_numbers_that_draw_one_program_are_one_graph() -> None:
+    def program(generator: np.random.Generator) -> str:
+        return f"x = torch.tensor({generator.integers(3)}.0)"  # of three programs
+
+    draws_by_source: dict[str, list[int]] = {}
+    for draw in range(9):
+        draws_by_source.setdefault(source_of(program, draw), []).append(draw)
+    graphs = [
+        {graph_of(program, [{"draw": draw}]) for draw in draws}
+        for draws in draws_by_source.values()
+    ]
+
+    assert any(len(draws) > 1 for draws in draws_by_source.values())
+    assert [len(graph) for graph in graphs] == [1] * len(draws_by_source)
+    assert len(set.union(*graphs)) == len(draws_by_source)
 
 
 @each_performed

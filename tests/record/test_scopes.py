@@ -72,7 +72,7 @@ CLOSE = "def step(a):\n    return a * 2\n"
         ("while (x * x).sum() < 5:\n    x = x * 2",
          [f"{t}: / while (x * x).sum() < 5 / {i}"
           for t, i in (("x * x", 0), ("(x * x).sum()", 0), ("(x * x).sum() < 5", 0), ("x * 2", 0),
-                       *(((t, "test") for t in ("x * x", "(x * x).sum()", "(x * x).sum() < 5"))))]),
+                       *((t, "test") for t in ("x * x", "(x * x).sum()", "(x * x).sum() < 5")))]),
         ("n = 0\nwhile n < 2:\n    x = x * 2\n    n += 1",
          ["x * 2: / while n < 2 / 0", "x * 2: / while n < 2 / 1"]),
         ("n = 0\nwhile n < 2:\n    x = x.tanh()\n    n += 1",
