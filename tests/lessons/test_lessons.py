@@ -228,6 +228,7 @@ def stored(cell: Any) -> str:
 
 
 @every_lesson
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # PyTorch's own jvp
 @pytest.mark.parity
 def test_every_cell_prints_in_pytorch_what_the_lesson_shows(path: Path) -> None:
     space: dict[str, Any] = {"torch": require_torch(), "digits": digits}  # the data are arrays
