@@ -16,6 +16,7 @@ from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.grades import POLICIES
 from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.roster import RosterError
 from autodiff_kit.grading.store import Store, StoreError
 
 __all__ = ["COURSE", "POLICY", "RESULTS", "RESULTS_FOLDER", "course_in", "explained", "learner"]
@@ -42,13 +43,15 @@ POLICY = click.option(
     help="Which of several attempts counts: by its points, or by when it was handed in.",
 )
 
+_FOR_TEACHERS = (ExerciseError, StoreError, Unreadable, RosterError, engine_dask.ClusterError)
+
 
 @contextlib.contextmanager
 def explained() -> Iterator[None]:
     """Turn the errors that a teacher can fix into their words, without a traceback."""
     try:
         yield
-    except (ExerciseError, StoreError, Unreadable, engine_dask.ClusterError) as error:
+    except _FOR_TEACHERS as error:
         raise click.ClickException(str(error)) from error
 
 

@@ -16,10 +16,9 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from autodiff_kit.grading import export, sandbox
+from autodiff_kit.grading import sandbox
 from autodiff_kit.grading.command_options import (
     COURSE,
-    POLICY,
     RESULTS,
     RESULTS_FOLDER,
     course_in,
@@ -27,6 +26,7 @@ from autodiff_kit.grading.command_options import (
     learner,
 )
 from autodiff_kit.grading.due import in_words
+from autodiff_kit.grading.export_command import export_
 from autodiff_kit.grading.extend_command import extend
 from autodiff_kit.grading.feedback_command import comment, feedback
 from autodiff_kit.grading.grade_command import grade
@@ -37,7 +37,6 @@ from autodiff_kit.grading.regrade_command import regrade
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
 from autodiff_kit.grading.results import (
-    Grade,
     late_in_words,
     without_file,
     without_superseded,
@@ -226,33 +225,6 @@ def override(
     words = f"{now:g} points from now on{' again, as graded' if withdraw else ''}"
     words = "excused: it counts neither for nor against" if excused else words
     click.echo(f"{student}, {task.id}, {step}: {words}.")
-
-
-@click.command(name="export")
-@click.argument("form", metavar="FORMAT", type=click.Choice(list(export.FORMATS)))
-@click.option("--to", default=".", type=click.Path(path_type=Path, file_okay=False))
-@RESULTS_FOLDER
-@POLICY
-@COURSE
-def export_(form: str, to: Path, results: Path, policy: str, folder: Path | None) -> None:
-    """Write the grades for another system.
-
-    \b
-    FORMAT is one of:
-      csv         one line for each step of each learner
-      canvas      to import in Canvas' gradebook
-      moodle      to import in Moodle's gradebook, with a column of feedback for each exercise
-      nbgrader    the columns of `nbgrader export`
-      gradescope  a results.json for each learner and exercise
-      junit       JUnit XML, for a continuous integration system
-    """  # noqa: D301 - click reads \b as "leave these lines as they are"
-    with explained(), Store(results / RESULTS) as store:
-        course = course_in(folder)
-        grades: list[Grade] = store.grades(policy, course.due)
-        exercises = course.exercises()
-        here = {grade.exercise for grade in grades}
-        titles = {e.name: (f"{e.id} {e.title}", e.points) for e in exercises if e.name in here}
-        click.echo(f"Wrote {export.export(grades, form, to, titles)}")
 
 
 @click.command()

@@ -2,30 +2,47 @@
 
 After reading this file you can say what each format holds, and why a learner's name or message can
 do nothing there: every text is made harmless for where it goes (formulas in a spreadsheet, control
-characters in a terminal, marks in HTML and XML). Read next: ``commands.py``.
+characters in a terminal, marks in HTML and XML). Read next: ``roster.py``.
 """
 
 from __future__ import annotations
 
 import csv
 import html
+import io
 import json
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from autodiff_kit.files import written_whole
 from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.due import in_words
 from autodiff_kit.grading.results import EXCUSED, OVERRIDE, Grade, late_in_words
+from autodiff_kit.grading.roster import Matches, Person
 
-__all__ = ["FORMATS", "cell", "export", "histogram", "is_empty", "mistakes", "sharing"]
+__all__ = [
+    "DELIMITERS",
+    "FORMATS",
+    "WITH_ROSTER",
+    "cell",
+    "export",
+    "histogram",
+    "is_empty",
+    "mistakes",
+    "sharing",
+]
+
+_Titles = Mapping[str, tuple[str, float]]  # exercise -> title and points
 
 # What each is, for people; and the name of the file or folder that it makes.
 FORMATS = {
     "csv": ("one line for each step of each learner", "grades.csv"),
+    "table": ("one line for each learner, with totals", "table.csv"),
     "canvas": ("Canvas: import in the gradebook", "canvas.csv"),
     "moodle": ("Moodle: import in the gradebook, with feedback", "moodle.csv"),
     "nbgrader": ("the columns of `nbgrader export`", "nbgrader.csv"),
@@ -34,8 +51,19 @@ FORMATS = {
 }
 
 
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+WITH_ROSTER = ("table", "canvas", "moodle")
+
+
 def export(
-    grades: Sequence[Grade], form: str, place: Path, titles: Mapping[str, tuple[str, float]]
+    grades: Sequence[Grade],
+    form: str,
+    place: Path,
+    titles: Mapping[str, tuple[str, float]],
+    *,
+    matches: Matches | None = None,
+    missing: object = "",
+    delimiter: str = ",",
 ) -> Path:
     """Write the grades in one of the `FORMATS`.
 
@@ -47,6 +75,14 @@ def export(
         A folder, made if it is not there.
     titles : mapping of exercise to (title, points)
         In the order of the course.
+    matches : Matches, optional
+        Who of the learners is who in the course's list: then the file has one line for each of the
+        list. Only for forms of `WITH_ROSTER`.
+    missing : object
+        What stands for a person of that list who handed in nothing. An empty cell changes nothing
+        in Canvas and Moodle.
+    delimiter : str
+        What parts the cells of a table.
 
     Returns
     -------
@@ -54,21 +90,22 @@ def export(
     """
     place.mkdir(parents=True, exist_ok=True)
     target = place / FORMATS[form][1]
-    writers = {
-        "csv": _long,
-        "canvas": _canvas,
-        "moodle": _moodle,
-        "nbgrader": _nbgrader,
-    }
     if form == "gradescope":
         _gradescope(grades, target, titles)
-    elif form == "junit":
-        _junit(grades, target)
+        return target
+    if form == "junit":
+        text = _junit(grades)
     else:
-        with open(target, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(
-                [cell(value) for value in row] for row in writers[form](grades, titles)
-            )
+        if form in WITH_ROSTER:
+            writer = {"table": _table, "canvas": _canvas, "moodle": _moodle}[form]
+            rows = writer(_lines(grades, matches), titles, missing)
+        else:
+            rows = {"csv": _long, "nbgrader": _nbgrader}[form](grades, titles)
+        lines = io.StringIO(newline="")
+        csv.writer(lines, delimiter=delimiter).writerows(map(cell, row) for row in rows)
+        text = lines.getvalue()
+    with written_whole(target) as file:
+        file.write(text.encode())
     return target
 
 
@@ -101,51 +138,95 @@ def _long(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]
             )
 
 
-def _by_student(grades: Iterable[Grade]) -> dict[str, dict[str, Grade]]:
-    table: dict[str, dict[str, Grade]] = {}
+@dataclass(frozen=True)
+class _Line:
+    """A learner in a table: of the results, of the course's list, or both."""
+
+    student: str
+    name: str
+    person: Person | None
+    grades: Mapping[str, Grade]
+
+    def points(self, titles: _Titles, excused: object, missing: object) -> list[object]:
+        """Return the points in each exercise: empty, not zero, where nothing could be graded."""
+
+        def of(exercise: str, most: float) -> object:
+            grade = self.grades.get(exercise)
+            if grade is None:
+                return missing
+            if grade.is_excused:
+                return excused
+            return "" if grade.attempt.status == "fault" else grade.out_of(most)
+
+        return [of(exercise, most) for exercise, (_, most) in titles.items()]
+
+    def cell(self, column: str, otherwise: str = "") -> str:
+        """Return what stands in a column of the list, whatever case it is written in."""
+        cells = self.person.cells if self.person else {}
+        by_column = {name.casefold(): text for name, text in cells.items()}
+        return by_column.get(column.casefold(), otherwise)
+
+
+def _lines(grades: Iterable[Grade], matches: Matches | None) -> list[_Line]:
+    """Return the learners of the results, or those of the course's list, in its order."""
+    by_student: dict[str, dict[str, Grade]] = {}
     for grade in grades:
-        table.setdefault(grade.student, {})[grade.exercise] = grade
-    return table
+        by_student.setdefault(grade.student, {})[grade.exercise] = grade
+    names = {student: next(iter(own.values())).name for student, own in by_student.items()}
+    if matches is None:
+        return [_Line(who, names[who], None, own) for who, own in by_student.items()]
+    lines = [
+        _Line(who, person.name, person, by_student.get(who, {}))
+        for who, person in matches.people.items()
+    ]
+    lines += [_Line("", person.name, person, {}) for person in matches.missing]
+    return sorted(lines, key=lambda line: line.person.line if line.person else 0)
 
 
-def _wide(
-    by_exercise: Mapping[str, Grade], titles: Mapping[str, tuple[str, float]], excused: str
-) -> list[object]:
-    """Return the points in each exercise: empty, not zero, where nothing is graded."""
-
-    def points(name: str, most: float) -> object:
-        grade = by_exercise.get(name)
-        if grade is not None and grade.is_excused:
-            return excused
-        return "" if grade is None or grade.attempt.status == "fault" else grade.out_of(most)
-
-    return [points(name, most) for name, (_, most) in titles.items()]
+def _table(lines: Iterable[_Line], titles: _Titles, missing: object) -> Iterable[Sequence[object]]:
+    yield ("student", "name", *(title for title, _ in titles.values()), "total", "of", "percent")
+    for line in lines:
+        left_out = [key for key, grade in line.grades.items() if grade.is_excused]
+        most = sum(points for key, (_, points) in titles.items() if key not in left_out)
+        points = line.points(titles, EXCUSED, missing)
+        total = round(sum(p for p in points if isinstance(p, int | float)), 2)
+        student = line.student or (line.person.key if line.person else "")
+        percent = round(100 * total / most, 1) if most else ""
+        yield (student, line.name, *points, total, most, percent)
 
 
-def _canvas(
-    grades: Iterable[Grade], titles: Mapping[str, tuple[str, float]]
-) -> Iterable[Sequence[object]]:
+def _canvas(lines: Sequence[_Line], titles: _Titles, missing: object) -> Iterable[Sequence[object]]:
     who = ("Student", "ID", "SIS User ID", "SIS Login ID", "Section")
-    yield (*who, *(title for title, _ in titles.values()))
+    columns = next((list(line.person.cells) for line in lines if line.person), [])
+    yield (*who, *(_own_column(columns, title) for title, _ in titles.values()))
     yield ("    Points Possible", "", "", "", "", *(points for _, points in titles.values()))
-    for student, by_exercise in _by_student(grades).items():
-        name = next(iter(by_exercise.values())).name
-        number, login = (student, "") if student.isdecimal() else ("", student)
+    for line in lines:
+        number, login = (line.student, "") if line.student.isdecimal() else ("", line.student)
+        by_hand = {"Student": line.name, "ID": number, "SIS Login ID": login}
+        cells = [line.cell(column, by_hand.get(column, "")) for column in who]
         # "EX" is Canvas' word. Moodle has none for a file: there, an empty cell changes nothing.
-        yield (name, number, "", login, "", *_wide(by_exercise, titles, "EX"))
+        yield (*cells, *line.points(titles, "EX", missing))
 
 
-def _moodle(
-    grades: Iterable[Grade], titles: Mapping[str, tuple[str, float]]
-) -> Iterable[Sequence[object]]:
+def _own_column(columns: Iterable[str], title: str) -> str:
+    """Return what Canvas calls an assignment, ``Title (4711)``, if its list has it."""
+    own = re.compile(re.escape(title) + r" \(\d+\)")
+    return next((column for column in columns if own.fullmatch(column)), title)
+
+
+def _moodle(lines: Sequence[_Line], titles: _Titles, missing: object) -> Iterable[Sequence[object]]:
+    is_listed = any(line.person for line in lines)
+    names = ("Identifier", "ID number", "Full name", *(["Email address"] if is_listed else []))
     feedback = (f"{title} (feedback)" for title, _ in titles.values())
-    names = ("Identifier", "ID number", "Full name")
     yield (*names, *(title for title, _ in titles.values()), *feedback)
-    for student, by_exercise in _by_student(grades).items():
-        name = next(iter(by_exercise.values())).name
-        identifier = f"Participant {student}" if student.isdecimal() else ""
-        texts = (_feedback(by_exercise[key]) if key in by_exercise else "" for key in titles)
-        yield (identifier, student, name, *_wide(by_exercise, titles, ""), *texts)
+    for line in lines:
+        identifier = f"Participant {line.student}" if line.student.isdecimal() else ""
+        number = "" if line.person else line.student
+        cells = [line.cell("Identifier", identifier), line.cell("ID number", number), line.name]
+        cells += [line.cell("Email address")] if is_listed else []
+        own = line.grades
+        texts = (_feedback(own[key]) if key in own else "" for key in titles)
+        yield (*cells, *line.points(titles, "", missing), *texts)
 
 
 def _feedback(grade: Grade) -> str:
@@ -193,7 +274,7 @@ def _gradescope(
         (place / "results.json").write_text(json.dumps(result, indent=1), encoding="utf-8")
 
 
-def _junit(grades: Iterable[Grade], target: Path) -> None:
+def _junit(grades: Iterable[Grade]) -> str:
     suites = ElementTree.Element("testsuites")
     by_exercise: dict[str, list[Grade]] = {}
     for grade in grades:
@@ -216,7 +297,7 @@ def _junit(grades: Iterable[Grade], target: Path) -> None:
         suite.set("failures", str(sum(c.find("failure") is not None for c in cases)))
         suite.set("errors", str(sum(c.find("error") is not None for c in cases)))
         suite.set("skipped", str(sum(c.find("skipped") is not None for c in cases)))
-    ElementTree.ElementTree(suites).write(target, encoding="utf-8", xml_declaration=True)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True)
 
 
 def _xml(text: str) -> str:
