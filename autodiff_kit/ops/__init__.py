@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
 from autodiff_kit.core.op import OPS as OPS
@@ -87,7 +88,11 @@ def load_all() -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if not name.startswith("_"):
+    if name in _LATER:  # the file, or the op of that name which it has
+        ops = _load(name)
+        return ops[name] if name in ops else import_module(f"{__name__}.{name}")
+    # ``from autodiff_kit.ops import checks`` asks here before it imports the file.
+    if not name.startswith("_") and PathFinder.find_spec(f"{__name__}.{name}", __path__) is None:
         for file in _LATER:
             if name in (ops := _load(file)):
                 return ops[name]
