@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from types import FunctionType
 from typing import Any
 
@@ -27,6 +27,7 @@ from autodiff_kit.core.op import Op, Value
 from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import note_view
 from autodiff_kit.free_form import Namespace
+from autodiff_kit.ops.layouts import in_order
 
 __all__ = ["forward_of", "function_of", "text_of"]
 
@@ -46,6 +47,7 @@ def {name}(x, y{params}):
         rule_at_work = isinstance(x, ARRAYS) and not isinstance(y, Tensor)
         return forward(x, y{given}) if rule_at_work else {general}
     {watched}
+    {run}
     a, edge0 = x._array, {edge0}
     if isinstance(y, Tensor):
         b = operand = y._array
@@ -76,21 +78,22 @@ def {name}({names}{params}):
     if not ({all_tensors}):
         return {general}
     {watched}
+    {run}
     {unpack}
     dtype = a.dtype
     if {different} or (dtype is not float32 and dtype is not float64):
         return {general}
     {mixed}
 """
-# Inputs that lie in different orders: the general way knows what comes of it.
-MIXED = "if {wide} and not ({plain}): return {general}"
+# Inputs that lie in different orders: what comes of it is not always what NumPy makes of it.
+MIXED = "if {wide} and not ({plain}): run = partial(in_order, forward)"
 ROWS = "if result.ndim > 1 and not result.flags.c_contiguous: result = result.copy()"
 # An observer runs what is made of the same text, with a line more at its end.
 WATCHED = """mode = local.mode
     if mode.observer is not None: return mode.observer.runs(watched, {names}{given})"""
 RESULT = """
     try:
-        {results} = mode.quietly(forward, {operands}{given})
+        {results} = mode.quietly({running}, {operands}{given})
     except ValueError:
         raise RuntimeError(shape_message(row, ({arrays},){given})) from None
     {layout}
@@ -149,7 +152,9 @@ _NAMES = {
     "ARRAYS": ARRAYS,
     "INFERENCE": INFERENCE,
     "Hooks": Hooks,
+    "in_order": in_order,
     "note_view": note_view,
+    "partial": partial,
     "share": share,
     "array": np.ndarray,
     "Node": Node,
@@ -284,6 +289,8 @@ def text_of(row: Op, *, is_watched: bool = False) -> str:
         "kind": "WideNode" if count > 2 else "Node",
         "layout": ROWS if row.layout == "rows" else "",
         "mixed": "",
+        "run": "",
+        "running": "forward",
         "others": "" if params else ", *others",
         "refused": "" if params else "if others: raise surplus(row.name, others)",
         "memory": "share(x)" if row.is_view else "x._array",  # a view needs what two can hold
@@ -307,8 +314,8 @@ def text_of(row: Op, *, is_watched: bool = False) -> str:
         "y": saved[1] if count > 1 else "None",
     }
     if not row.layout and count > 1:
+        holes["run"], holes["running"] = "run = forward", "run"
         holes["mixed"] = MIXED.format(
-            general=holes["general"],
             plain=" and ".join(f"{array}.flags.c_contiguous" for array in arrays),
             wide=" and ".join(f"{array}.ndim > 1" for array in arrays[:2]),
         )

@@ -10,7 +10,7 @@ Read next: ``elementwise.py``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,8 @@ import numpy as np
 from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.op import Op, Value
 
-__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "lay_out", "scalar_if_0d"]
-__all__ += ["zeros"]
+__all__ = ["arranged", "copy_of", "empty_like", "fill_in_order", "in_order", "lay_out"]
+__all__ += ["scalar_if_0d", "zeros"]
 
 
 def lay_out(row: Op, result: Value, inputs: Sequence[Value]) -> Value:
@@ -41,6 +41,14 @@ def arranged(result: Value, inputs: Sequence[Value]) -> Value:
         return result
     out[...] = result
     return out
+
+
+def in_order(forward: Callable[..., Any], *arrays: Value, **params: Any) -> Any:
+    """Return what a forward makes of arrays that differ in their order, lying as in PyTorch."""
+    results = forward(*arrays, **params)
+    if isinstance(results, tuple):
+        return (arranged(results[0], arrays), *results[1:])
+    return arranged(results, arrays)
 
 
 def scalar_if_0d(x: Value) -> Value:
