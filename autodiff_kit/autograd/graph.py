@@ -49,6 +49,11 @@ def current_hooks() -> Hooks | None:
     return _state.hooks[-1] if _state.hooks else None
 
 
+def hooks_of_thread() -> Sequence[Hooks]:
+    """Return all pairs of this thread, as they will be at any time: one list."""
+    return _state.hooks
+
+
 class saved_tensors_hooks:
     """Inside the ``with`` block, keep what ``pack_hook`` makes of each tensor that is saved.
 

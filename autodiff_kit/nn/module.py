@@ -16,11 +16,10 @@ from autodiff_kit.creation import zeros
 from autodiff_kit.dtypes import float16, float32, float64
 from autodiff_kit.errors import error
 from autodiff_kit.nn.hooks import call_with_hooks, of_all_modules
-from autodiff_kit.nn.parameter import Parameter, clear_grad, is_lazy, type_name
+from autodiff_kit.nn.parameter import Parameter, clear_grad, converted, type_name
 from autodiff_kit.nn.state import State
 from autodiff_kit.outside import missing_attribute, only_default
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.views import set_grad
 
 __all__ = ["Module"]
 
@@ -315,7 +314,7 @@ class Module(State):
             for owned in (module._parameters, module._buffers):
                 for name, tensor in owned.items():
                     if tensor is not None:
-                        owned[name] = _converted(tensor, convert)
+                        owned[name] = converted(tensor, convert)
         return self
 
     def float(self) -> Self:
@@ -426,18 +425,6 @@ class Module(State):
             return f"{name}({extra})"
         lines = [*extra.split("\n"), *children] if extra else children
         return f"{name}(\n  " + "\n  ".join(lines) + "\n)"
-
-
-def _converted(tensor: Any, convert: Callable[[Tensor], Tensor]) -> Any:
-    """Return a converted buffer; a parameter stays the one that it is."""
-    if is_lazy(tensor):
-        tensor.convert(convert)
-        return tensor
-    if not isinstance(tensor, Parameter):
-        return convert(tensor)
-    tensor.data = convert(tensor.data)
-    set_grad(tensor, None if tensor._grad is None else convert(tensor._grad))
-    return tensor
 
 
 def _once(

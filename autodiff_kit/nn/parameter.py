@@ -6,6 +6,7 @@ which ``module.py`` recognises it. Read next: ``module.py``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,18 @@ class Parameter(Tensor):
         with installed(None):  # it is told of when it is used, as other parameters are
             twin = memo[id(self)] = type(self)(self.detach().clone(), self.requires_grad)
         return twin
+
+
+def converted(tensor: Any, convert: Callable[[Tensor], Tensor]) -> Any:
+    """Return a converted buffer; a parameter stays the one that it is."""
+    if is_lazy(tensor):
+        tensor.convert(convert)
+        return tensor
+    if not isinstance(tensor, Parameter):
+        return convert(tensor)
+    tensor.data = convert(tensor.data)
+    set_grad(tensor, None if tensor._grad is None else convert(tensor._grad))
+    return tensor
 
 
 class _Uninitialized(Tensor):

@@ -4,7 +4,7 @@ Read ``table.py`` first, then ``apply.py`` and ``arithmetic.py``; the other file
 same form.
 """
 
-# ruff: noqa: F403
+# ruff: noqa: F403, F405
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.graph import current_hooks
+from autodiff_kit.autograd.graph import hooks_of_thread
 from autodiff_kit.core.node import Node
 from autodiff_kit.core.op import Op
 from autodiff_kit.record import rounds
@@ -40,12 +40,13 @@ class KitOps(KitBackward):
     def __init__(self, limit: int, base: FrameType | None) -> None:
         super().__init__(limit, base)
         self._promoted: dict[int, int] = {}
+        self._packing = hooks_of_thread()  # empty, unless hooks pack what is saved
         # Made last: no name holds `torch.tensor([0, 1])` inside of a call.
         self._recent: deque[weakref.ref[Tensor]] = deque(maxlen=4)
 
     def runs(self, function: Callable[..., Any], *inputs: Any, **params: Any) -> Any:
         """Run an op; no code of the learner's runs in it, so it need not be traced."""
-        if gettrace() is not tracer or current_hooks() is not None:  # which would pack at once
+        if gettrace() is not tracer or self._packing:  # which would pack at once
             return function(*inputs, **params)
         settrace(None)
         self._below = 5  # the function, this and what has called it are the kit's, too
@@ -91,7 +92,7 @@ class KitOps(KitBackward):
             note = draft.number, scope, value, saved, None, source, y
         if scope in self._passes or scope != self._scopes.inside:
             return False
-        if saved and current_hooks() is not None:
+        if saved and self._packing:
             return False
         numbers[node.number] = self._last_op = number = len(nodes)
         if place.name is not None and place.scope != scope:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.autograd.graph import Packed, current_hooks
+from autodiff_kit.autograd.graph import Packed
 from autodiff_kit.calls import checked
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node
@@ -113,7 +113,8 @@ class _Recorder(KitOps):
     def applied(
         self, op: Op, inputs: Sequence[Any], params: Params, out: Tensor, node: Node | None
     ) -> None:
-        place, scope, frame = self._where()
+        frame = sys._getframe(self._below - 1).f_back
+        place, scope, frame = self._scopes.here(frame, self._names.doubt) or self._where()
         if node.__class__ is Node and not params:
             draft = place.drafts.get((op, node.edge0 is None, node.edge1 is None))
             if (
@@ -228,7 +229,7 @@ class _Recorder(KitOps):
                 self._remember(node, number)
             if draft.saves and not self.is_again and not others:
                 saved = draft.saved(whole)
-                if saved and current_hooks() is not None:
+                if saved and self._packing:
                     self._unseen = node, number  # by the next event they have packed it
         if not is_own:
             more["text"] = ""  # y.backward() is not what this op computes

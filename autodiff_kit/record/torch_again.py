@@ -203,6 +203,8 @@ class TorchAgain(TorchTransforms):
     def _is_clear(self, draft: TorchDraft, sources: list[Any]) -> bool:
         """Return whether there is nothing to name: each name that is written is an operand's."""
         names = [self._names.get(x) for x in sources if type(x) is int]
+        if len(names) == 1:
+            return names[0] in draft.texts
         if draft.texts.issubset(names) and not (draft.is_spread and None in names):
             return True
         return len({*names}) == len(names) and draft.texts.issuperset(names)
@@ -225,7 +227,8 @@ class TorchAgain(TorchTransforms):
         nodes = self._nodes
         if node is None and draft.node_class is None:
             return
-        is_new = type(node) is draft.node_class and self._key not in node.metadata
+        metadata: Any = None if node is None else node.metadata  # asked once: it takes its time
+        is_new = type(node) is draft.node_class and self._key not in metadata
         if not is_new:
             entry = nodes[number]
             entry["grad_fn"], entry["recorded"], entry["requires_grad"] = None, False, False
@@ -233,7 +236,7 @@ class TorchAgain(TorchTransforms):
             if node is not None:
                 self._meet(node, tensor.output_nr, number, draft.schema)
             return
-        node.metadata[self._key] = {tensor.output_nr: number}
+        metadata[self._key] = {tensor.output_nr: number}
         if draft.attributes:
             key = self._saved_key(draft, node)
             saved = draft.saved.get(key, -1)

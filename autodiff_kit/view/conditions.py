@@ -17,9 +17,9 @@ from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
-from autodiff_kit.record.events import Value
+from autodiff_kit.record.events import NodeRecord, Value
 
-__all__ = ["ConditionError", "find_steps"]
+__all__ = ["ConditionError", "find_steps", "subject_of"]
 
 
 class Subject(TypedDict):
@@ -35,6 +35,23 @@ class Subject(TypedDict):
     grad: Value | None
     sent: Value | None
     step: NotRequired[int]  # from 1, as they are counted in words
+
+
+def subject_of(
+    node: NodeRecord, name: str, kind: str, value: Value, grad: Value | None, sent: Value | None
+) -> Subject:
+    """Return what conditions may ask about a step of this kind at a node."""
+    return {
+        "kind": kind,
+        "name": name,
+        "op": node["op"] or "",
+        "shape": tuple(value["shape"]),
+        "dtype": value["dtype"],
+        "requires_grad": node["requires_grad"],
+        "value": value,
+        "grad": grad,
+        "sent": sent,
+    }
 
 
 NAMES = {

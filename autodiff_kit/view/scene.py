@@ -17,7 +17,7 @@ from autodiff_kit.view import svg
 from autodiff_kit.view.box_texts import box_texts
 from autodiff_kit.view.browser import browser_payload
 from autodiff_kit.view.chips import chips, parts_of, slots
-from autodiff_kit.view.conditions import Subject, find_steps
+from autodiff_kit.view.conditions import find_steps, subject_of
 from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.detail import Detail
@@ -380,25 +380,12 @@ class Picture:
         ConditionError
             If it cannot be understood; the message is for the person who typed it.
         """
-        nodes = self._recording["nodes"]
-        facts: list[list[Subject]] = []
-        for subjects in subjects_of(self._recording, self.outline, self._names):
-            facts.append([])
-            for kind, node, value, g, sent in subjects:
-                record = nodes[node]
-                facts[-1].append(
-                    {
-                        "kind": kind,
-                        "name": self._names.name(node),
-                        "op": record["op"] or "",
-                        "shape": tuple(value["shape"]),
-                        "dtype": value["dtype"],
-                        "requires_grad": record["requires_grad"],
-                        "value": value,
-                        "grad": g,
-                        "sent": sent,
-                    }
-                )
+        nodes, name = self._recording["nodes"], self._names.name
+        steps = subjects_of(self._recording, self.outline, self._names)
+        facts = [
+            [subject_of(nodes[n], name(n), kind, x, g, sent) for kind, n, x, g, sent in subjects]
+            for subjects in steps
+        ]
         return find_steps(condition, facts)
 
     def payload(self) -> Payload:

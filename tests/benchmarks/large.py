@@ -53,7 +53,7 @@ def residual(torch: Any, ops: int) -> None:
     """Run a deep stack of residual blocks once."""
     nn = torch.nn
 
-    class Block(nn.Module):
+    class Block(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.norm = nn.LayerNorm(8)
@@ -72,7 +72,7 @@ def transformer(torch: Any, ops: int) -> None:
     """Run many small transformer blocks once."""
     nn, F = torch.nn, torch.nn.functional
 
-    class Block(nn.Module):
+    class Block(nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.ln1, self.ln2 = nn.LayerNorm(8), nn.LayerNorm(8)
