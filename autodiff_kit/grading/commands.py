@@ -36,6 +36,7 @@ from autodiff_kit.grading.puzzles import PUZZLES
 from autodiff_kit.grading.regrade_command import regrade
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
+from autodiff_kit.grading.report_command import report
 from autodiff_kit.grading.results import (
     late_in_words,
     without_file,
@@ -393,6 +394,6 @@ def _mend(findings: list[sandbox.Finding]) -> str:
 
 
 COMMANDS = [
-    *(grade, regrade, show, override, extend, comment, feedback, export_, merge),
+    *(grade, regrade, show, override, extend, comment, feedback, report, export_, merge),
     *(new_exercise, build, verify_, *LEARNER),
 ]

@@ -20,9 +20,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from autodiff_kit.grading import engine_dask, engine_local, export, handed_in, sandbox, submissions
 from autodiff_kit.grading.calls import Runner
+from autodiff_kit.grading.class_figures import in_short
 from autodiff_kit.grading.command_options import COURSE, RESULTS, course_in, explained
 from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Store
@@ -234,7 +234,7 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
         for names in export.sharing(here):
             plain(f"    the same graph was performed by {', '.join(names)}: one may have copied")
         exercise = course.exercise(name) if name in course.names else None  # it may be gone
-        words = _in_words(exercise) if exercise else {}
+        words = in_short(exercise) if exercise else {}
         for message, count in export.mistakes(here).most_common(3):
             plain(f"    {count} x {words.get(message, message.replace('_', ' '))}")
         bad = [g.attempt for g in here if g.attempt.status == "unreadable"]
@@ -247,10 +247,3 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
             picture = export.histogram(here, name, f"{exercise.id} {exercise.title}", texts)
             (results / f"{name}.svg").write_text(picture, encoding="utf-8")
     plain()
-
-
-def _in_words(exercise: Exercise) -> dict[str, str]:
-    """Return message id -> short words for teachers, where the id itself does not say enough."""
-    words = {check.name: f"not right: {check.concept}" for check in exercise.checks}
-    words |= {"timeout": "not ready in time", "memory": "too much memory"}
-    return {**words, "does_not_run": "a cell stops with an error, or ends the process"}
