@@ -6,7 +6,7 @@ went wrong is found by ``story_told.py``, as for ``ErrorStory``. Read next: ``st
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autodiff_kit.errors import advice_on
 from autodiff_kit.record.events import ErrorRecord, RecordingData
@@ -40,13 +40,16 @@ def explain(recording: RecordingData, outline: Outline) -> Explanation:
     hint = " ".join((" ".join(advice) or advice_on(error["type"], message)).split())
     story = cause(recording)
     if story is None:
-        place = Place(words="The code stopped here.", where=error["where"], node=None)
+        where = error["where"]
+        line = _line_number(recording, where)
+        place = Place(words="The code stopped here.", where=where, line=line, node=None)
         return Explanation(error=error["type"], title="", places=[place], fix=hint, message=message)
     title, chapters, fix = story
     places = [
         Place(
             words=sentence(chapter.words),
             where=None if chapter.where is None else list(chapter.where),
+            line=_line_number(recording, chapter.where),
             node=None if chapter.node is None else outline.box_of[chapter.node].id,
         )
         for chapter in chapters
@@ -54,6 +57,13 @@ def explain(recording: RecordingData, outline: Outline) -> Explanation:
     if fix != hint:  # which may begin with the name of a function
         fix = sentence(fix[:1].upper() + fix[1:])
     return Explanation(error=error["type"], title=title, places=places, fix=fix, message=message)
+
+
+def _line_number(recording: RecordingData, where: Sequence[int] | None) -> int | None:
+    """Return the number that stands beside the first line of a place."""
+    if where is None:
+        return None
+    return where[1] - 1 + int(recording["sources"][where[0]].get("first_line", 1))
 
 
 def summary(explanation: Explanation) -> str:
@@ -75,7 +85,8 @@ def in_sentences(explanation: Explanation) -> Iterator[str]:
     """Yield the explanation line by line, for those who have no widget before them."""
     if explanation["title"]:
         for number, place in enumerate(explanation["places"], 1):
-            yield f"{number}. {place['words']}".replace("`", "")
+            at = "" if place["line"] is None else f"Line {place['line']}: "
+            yield f"{number}. {at}{place['words']}".replace("`", "")
     if explanation["fix"]:
         yield f"How to fix it: {explanation['fix']}".replace("`", "")
     if explanation["title"]:

@@ -275,7 +275,7 @@ class _Teller(ForwardSteps, BackwardSteps):
         edge = self._edge(event["node"], event["arg"], event["to"])
         if edge is not None:
             self.passed[edge] = starts.id
-            text = f"{self.passes:,} times" if self.passes > 1 else box_value(event["after"])
+            text = f"{self.passes:,} passes" if self.passes > 1 else box_value(event["after"])
             self.sent_out[edge] = {"sent": text, "arrived": text}
 
     def folded(self, box: Box) -> None:
@@ -304,8 +304,8 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += "drawn as one box."
         if self.seeds and box.id not in self.owners.values():  # else its line is theirs
             same = len(set(self.seeds)) == 1
-            times = f", {self.passes:,} times" if self.passes > 1 else ""
-            words = f"{self.seeds[0]}{times}" if same else f"of {self.passes:,} backward passes"
+            each = f" in each of {self.passes:,} passes" if self.passes > 1 else ""
+            words = f"{self.seeds[0]}{each}" if same else f"of {self.passes:,} backward passes"
             fields = {"g": words, "gradient": words, "visited": True}
             self.pending[node] = self.pending.get(node, {}) | fields
         self.add("fold", node, caption, where=box.where, changes=self.pending, along=self.sent_out)

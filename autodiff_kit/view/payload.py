@@ -51,6 +51,7 @@ class Place(TypedDict):
 
     words: str  # code stands between backticks
     where: Where | None
+    line: int | None  # as its number stands beside it
     node: str | None  # the box
 
 

@@ -15,8 +15,9 @@ from typing import Any
 
 from autodiff_kit.record.events import ErrorRecord, Event, NodeRecord, RecordingData
 from autodiff_kit.record.source_tree import parse
+from autodiff_kit.view.rules import parsed
 
-__all__ = ["Code", "Where", "span_of"]
+__all__ = ["Code", "Where", "before_a_dot", "span_of"]
 
 Where = Sequence[int]
 LIBRARIES = ("torch", "ak", "autodiff_kit")
@@ -67,6 +68,19 @@ class Code:
             tree = parse(self.recording["sources"][source]["text"]) or ast.Module([], [])
             self._trees[source] = list(ast.walk(tree))
         return self._trees[source]
+
+    def inside(self, where: Where | None) -> list[ast.Call]:
+        """Return the calls that stand inside of a place."""
+        if where is None:
+            return []
+        start, end = tuple(where[1:3]), tuple(where[3:])
+        return [
+            node
+            for node in self.walk(where[0])
+            if isinstance(node, ast.Call)
+            and start <= (node.lineno, node.col_offset)
+            and (node.end_lineno, node.end_col_offset) <= end
+        ]
 
     def switch(self, where: Where | None) -> Where | None:
         """Return the ``with torch.no_grad():`` or the decorator that is around a place."""
@@ -164,6 +178,12 @@ def _assigned_by(node: ast.AST, name: str, *, or_added: bool) -> ast.expr | None
         case ast.Expr(ast.Call(ast.Attribute(of, "append" | "extend"), [value])) if or_added:
             return value if ast.unparse(of) == name else None
     return None
+
+
+def before_a_dot(code: str) -> str:
+    """Return what the learner writes for code before a dot: ``(w * 2)``."""
+    is_whole = isinstance(parsed(code), ast.Name | ast.Attribute | ast.Call | ast.Subscript)
+    return code if is_whole else f"({code})"
 
 
 def span_of(source: int, node: Any) -> Where:

@@ -13,7 +13,9 @@ from dataclasses import replace
 from autodiff_kit.record.entries import RETURNED
 from autodiff_kit.record.events import Backward
 from autodiff_kit.view.rules import parsed
-from autodiff_kit.view.story_exits import find_exit, find_taken, node_taken, stay
+from autodiff_kit.view.shortening import in_short
+from autodiff_kit.view.story_code import before_a_dot
+from autodiff_kit.view.story_exits import find_exit, find_taken, how_made, node_taken, stay
 from autodiff_kit.view.story_facts import Chapter, Facts
 from autodiff_kit.view.words import listed
 
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 NAMED = 6  # more names are not listed
+FEW = 3  # lines that are corrected one by one
+NAME_LENGTH = 40  # of an expression that stands for a name
 
 
 def find_cuts(facts: Facts, node: int) -> list[int]:
@@ -89,10 +93,10 @@ def explain_no_second(facts: Facts, name: str, run: Backward) -> tuple[Chapter, 
         if event["kind"] == "finish":
             break
         if event["kind"] == "visit" and _reads_recorded(facts, event["node"]):
-            return Chapter(words, None, run["where"]), fix
+            return Chapter(words, run["roots"][0], run["where"]), fix
     words += " Nor is it needed: no rule here reads a value that depends on a leaf."
     fix = f"`{name}` is constant, and its gradient is 0: there is nothing to differentiate"
-    return Chapter(words, None, run["where"]), fix
+    return Chapter(words, run["roots"][0], run["where"]), fix
 
 
 def _reads_recorded(facts: Facts, node: int) -> bool:
@@ -117,7 +121,9 @@ def explain_cut(facts: Facts, node: int) -> tuple[list[Chapter], str]:
             words = f"`{name}` is a leaf that does not require a gradient."
             return [Chapter(words, node, record["where"])], advise(facts, [node])
         where, how, inner = exit
-        code = f"`{inner}{how}`" if how[0] == "." else f"`{how}`"
+        code = f"`{before_a_dot(inner)}{how}`" if how[0] == "." else f"`{how}`"
+        if record["name"] is None and (written := how_made(facts, node)):
+            name = in_short(written[1], NAME_LENGTH)
         leaf = "new leaf" if record["requires_grad"] else "leaf that requires no gradient"
         words = (
             f"{code} gives the numbers without the graph: for what follows, `{name}` is a "
@@ -166,6 +172,11 @@ def advise(facts: Facts, leaves: Sequence[int]) -> str:
     if not floats:
         whole = listed(f"`{facts.name(n)}`" for n in leaves)
         return f"only floats can require a gradient: make {whole} of floats, `1.0` instead of `1`"
+    corrected = [_corrected(facts, n) for n in floats]
+    if 1 < len(floats) <= FEW and all(" = " in line.split("(")[0] for line in corrected):
+        lines = [f"`{line}`" for line in corrected]
+        some = f"{', '.join(lines[:-1])} or {lines[-1]}"
+        return f"ask for the gradients that you want where the tensors are made: {some}"
     if len(floats) > 1:
         names = [f"`{facts.name(n)}`" for n in floats]
         some = ", ".join(names[:-1]) if len(names) <= NAMED else ", ".join(names[:NAMED])
@@ -174,9 +185,16 @@ def advise(facts: Facts, leaves: Sequence[int]) -> str:
             "make the tensors whose gradients you want with `requires_grad=True`, or call "
             f"`.requires_grad_()` on them first: {some} or {last}"
         )
-    record, name = facts.nodes[floats[0]], facts.name(floats[0])
+    if corrected[0]:
+        return f"write `{corrected[0]}`"
+    return f"call `{facts.owner(floats[0])}.requires_grad_()` before you compute with it"
+
+
+def _corrected(facts: Facts, leaf: int) -> str:
+    """Return the line that makes a leaf, with ``requires_grad=True``; nothing if it cannot be."""
+    record, name = facts.nodes[leaf], facts.name(leaf)
     text, line = record["text"], facts.line(record["where"])
     if not text.endswith(")") or "requires_grad" in text:
-        return f"call `{facts.owner(floats[0])}.requires_grad_()` before you compute with it"
+        return ""
     new = f"{text[:-1]}, requires_grad=True)"
-    return f"write `{line.replace(text, new) if line == f'{name} = {text}' else new}`"
+    return line.replace(text, new) if line == f"{name} = {text}" else new

@@ -15,7 +15,7 @@ from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_code import Where, span_of
 from autodiff_kit.view.story_facts import Facts
 
-__all__ = ["Exit", "find_exit", "find_taken", "node_taken", "stay"]
+__all__ = ["Exit", "find_exit", "find_taken", "how_made", "node_taken", "stay"]
 
 Exit = tuple["Where | None", str, str]  # where, by what, out of what
 AWAY = ("detach", "data", "item", "tolist", "numpy")  # give the numbers without the graph
@@ -65,6 +65,9 @@ def how_made(facts: Facts, node: int) -> tuple[Where, str] | None:
         copied = None if where is None else parsed(user["text"])
         if where is not None and copied is not None and _is_copy(copied):
             return where, user["text"]
+        inside = [n for n in facts.inside(where) if _is_copy(n)]
+        if where is not None and record["name"] is None and len(inside) == 1:
+            return span_of(where[0], inside[0]), ast.unparse(inside[0])
     base = facts.base(record["name"] or "")
     assignment = facts.assigned(base) if base else None
     return None if assignment is None else (span_of(*assignment), ast.unparse(assignment[1]))
@@ -81,7 +84,7 @@ def find_taken(facts: Facts, expression: ast.expr) -> tuple[str, str] | None:
         return how, ast.unparse(inner)
     if _is_copy(expression):
         for node in _terms(expression.args[0]):  # type: ignore[attr-defined]
-            if facts.find(node) is not None:
+            if facts.find(node) is not None or _holds_tensors(facts, node):
                 return ast.unparse(expression.func), ast.unparse(node)  # type: ignore[attr-defined]
     return None
 
@@ -109,8 +112,15 @@ def stay(facts: Facts, node: int, exit: Exit) -> str:
     argument = _Stay().visit(deepcopy(copied.args[0]))  # type: ignore[attr-defined]
     if any(isinstance(n, ast.Name) and n.id in ("np", "numpy", "math") for n in ast.walk(argument)):
         return f"stay in tensors: compute with {facts.module}'s functions on `{inner}` itself"
-    text = ast.unparse(argument)
     if isinstance(argument, ast.List | ast.Tuple):
+        for i, one in enumerate(argument.elts):
+            if isinstance(one, ast.Constant):
+                argument.elts[i] = ast.Call(
+                    ast.parse(f"{facts.module}.tensor", mode="eval").body, [one], []
+                )
+    text = ast.unparse(argument)
+    is_list = isinstance(argument, ast.List | ast.Tuple | ast.ListComp)
+    if is_list or _holds_tensors(facts, argument):
         text = f"{facts.module}.stack({text})"
     return f"stay in tensors: write `{text}` instead of `{written[1]}`"
 
@@ -135,6 +145,14 @@ def _inside(node: ast.AST) -> tuple[ast.expr | None, str]:
     return None, ""
 
 
+def _holds_tensors(facts: Facts, expression: ast.expr) -> bool:
+    """Return whether an expression names a list to which tensors of the graph were appended."""
+    if not isinstance(expression, ast.Name) or facts.find(expression) is not None:
+        return False
+    appended = facts.assigned(expression.id, or_added=True)
+    return appended is not None and facts.find(appended[1]) is not None
+
+
 def _is_copy(expression: ast.expr) -> bool:
     """Return whether a call copies numbers into a new leaf: ``torch.tensor(...)``."""
     func = expression.func if isinstance(expression, ast.Call) and expression.args else None
@@ -148,3 +166,5 @@ def _terms(expression: ast.expr) -> Iterator[ast.expr]:
         for part in ast.iter_child_nodes(expression):
             if isinstance(part, ast.expr):
                 yield from _terms(part)
+    if isinstance(expression, ast.ListComp):
+        yield from _terms(expression.elt)

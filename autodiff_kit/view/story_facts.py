@@ -16,7 +16,7 @@ from autodiff_kit.record.source_tree import on_one_line
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.rules import parsed
-from autodiff_kit.view.story_code import Code, Where
+from autodiff_kit.view.story_code import Code, Where, before_a_dot
 
 __all__ = ["Chapter", "Facts", "Story", "Told"]
 
@@ -96,9 +96,7 @@ class Facts(Code):
 
     def owner(self, node: int) -> str:
         """Return what the learner writes for a node before a dot: ``(w * 2)``."""
-        code = self.code(node)
-        is_whole = isinstance(parsed(code), ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-        return code if is_whole else f"({code})"
+        return before_a_dot(self.code(node))
 
     def base(self, name: str) -> str:
         """Return ``h`` for ``h2``, unless the learner's own name is ``h2``."""

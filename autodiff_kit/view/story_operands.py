@@ -15,7 +15,7 @@ from math import prod
 
 from autodiff_kit.errors import advice_on
 from autodiff_kit.view.rules import parsed
-from autodiff_kit.view.story_code import Where, span_of
+from autodiff_kit.view.story_code import Where, before_a_dot, span_of
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
 from autodiff_kit.view.values import shape_text
 from autodiff_kit.view.words import listed, sentence
@@ -40,9 +40,7 @@ class Operand:
     @property
     def owner(self) -> str:
         """What the learner writes for it before a dot: ``(w * 2)``."""
-        tree = parsed(self.text)
-        whole = (ast.Name, ast.Attribute, ast.Call, ast.Subscript)
-        return self.text if isinstance(tree, whole) else f"({self.text})"
+        return before_a_dot(self.text)
 
 
 def shapes(facts: Facts, match: re.Match[str]) -> Told | None:

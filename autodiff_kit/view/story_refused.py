@@ -10,6 +10,7 @@ import ast
 import re
 from math import prod
 
+from autodiff_kit.view.story_code import span_of
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
 from autodiff_kit.view.story_operands import of_the_library
 from autodiff_kit.view.story_paths import lost
@@ -129,7 +130,8 @@ def of_a_result(facts: Facts, match: re.Match[str]) -> Told | None:
         fix += "which is called with the gradient as it passes"
     else:
         title = f"`{name}` requires a gradient because its inputs do"
-        last = f"`{text}` would cut the graph without a trace."
+        value = "" if "(" in text else " = False"
+        last = f"`{text}{value}` would cut the graph without a trace."
         fix = f"take the numbers out of the graph: `{name} = {name}.detach()`"
     origin = f"`{facts.titled(node)}` is a result: `{facts.nodes[node]['grad_fn']}` made it."
     if facts.nodes[node]["kind"] == "leaf":
@@ -307,6 +309,35 @@ def function(facts: Facts, match: re.Match[str]) -> Told | None:
         Chapter(last, node, facts.error["where"]),
     ]
     return title, chapters, fix
+
+
+def nothing_saved(facts: Facts, match: re.Match[str]) -> Told | None:
+    """Tell that the learner's own Function reads saved tensors, and its forward saved none."""
+    node, where = facts.stopped_at, facts.error["where"]
+    if node is None or where is None or facts.nodes[node]["saved"]:
+        return None
+    if "saved_tensors" not in facts.line(where):
+        return None
+    op, record = facts.op(node), facts.nodes[node]
+    targets = (n for n in facts.walk(where[0]) if isinstance(n, ast.Assign))
+    starts = {(n.lineno, n.col_offset): span_of(where[0], n) for n in targets}
+    read = starts.get((where[1], where[2]), where)  # not only what it is unpacked into
+    classes = [n for n in facts.walk(where[0]) if isinstance(n, ast.ClassDef)]
+    around = [n for n in classes if n.lineno <= where[1] <= (n.end_lineno or 0)]
+    body = around[-1].body if around else []
+    forward = [n for n in body if isinstance(n, ast.FunctionDef) and n.name == "forward"]
+    names = [one.arg for one in forward[0].args.args] if forward else []
+    call = f"{names[0]}.save_for_backward({', '.join(names[1:])})" if names[1:] else ""
+    chapters = [
+        Chapter(
+            f"`{facts.titled(node)}` runs the forward of {op}, which saves no tensor.",
+            node,
+            record["where"],
+        ),
+        Chapter(f"`{facts.line(where)}` reads what was saved, and nothing was.", node, read),
+    ]
+    fix = f"save in `forward` what `backward` reads: `{call or 'ctx.save_for_backward(...)'}`"
+    return f"The backward of {op} reads saved tensors, and its forward saved none", chapters, fix
 
 
 def nan(facts: Facts, match: re.Match[str]) -> Told | None:

@@ -22,6 +22,7 @@ from autodiff_kit.view.story_refused import (
     no_float,
     no_grad_there,
     no_scalar,
+    nothing_saved,
     of_a_result,
     wrong_shape,
 )
@@ -77,6 +78,7 @@ _TELLERS: tuple[tuple[str, Teller], ...] = (
     (r"must implement either the backward", function),
     (r"marked with @once_differentiable", function),
     (r"Function '\w+' returned nan values", nan),
+    (r"not enough values to unpack|tuple index out of range", nothing_saved),
     (r"dtype|scalar type", dtypes),
     (r"(?i)\b(sizes?|shapes?|dimensions?)\b", shapes),
 )

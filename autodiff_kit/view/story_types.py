@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from autodiff_kit.view.rules import parsed
-from autodiff_kit.view.story_code import Where, span_of
+from autodiff_kit.view.story_code import Where, before_a_dot, span_of
 from autodiff_kit.view.story_exits import find_taken
 from autodiff_kit.view.story_facts import Chapter, Facts, Told
 
@@ -48,12 +48,7 @@ def _number(facts: Facts, name: str, kind: str, place: Where, value: ast.expr) -
     if exit := find_taken(facts, value):
         how, inner = exit
         node = facts.find(ast.parse(inner, mode="eval").body)
-        is_whole = isinstance(parsed(inner), ast.Name | ast.Attribute | ast.Call | ast.Subscript)
-        code = (
-            f"{inner if is_whole else f'({inner})'}{how}"
-            if how[0] == "."
-            else f"{how[:-1]}{inner})"
-        )
+        code = f"{before_a_dot(inner)}{how}" if how[0] == "." else f"{how[:-1]}{inner})"
         first = f"`{code}` gives the number without the graph: `{name}` is a {kind}."
         if facts.line(place).startswith(f"{name} +="):
             fix = (

@@ -42,14 +42,14 @@ IN_A_BOX = 26  # characters a gradient may take in a box
 
 
 def sentence(text: str) -> str:
-    """End a sentence with a period.
+    """End a sentence with a period; code that ends in one needs no other.
 
     Examples
     --------
-    >>> sentence("x.grad is 8.0"), sentence("it is done.")
-    ('x.grad is 8.0.', 'it is done.')
+    >>> sentence("x.grad is 8.0"), sentence("it is done."), sentence("before `h[0] = 0.`")
+    ('x.grad is 8.0.', 'it is done.', 'before `h[0] = 0.`')
     """
-    return text if text.endswith((".", "!", "?")) else text + "."
+    return text if text.endswith((".", "!", "?", ".`")) else text + "."
 
 
 def spoken(text: str) -> str:

@@ -96,12 +96,102 @@ STORIES = {
             "    y.backward()", [2, 4],
             V + "y = ((v - 1 + 1e-6).sqrt() * 0).sum()\nwith torch.autograd.detect_anomaly():\n"
             "    y.backward()"),
+    "number": (X + "total = 0.\ntotal += (x * 3).item()\ntotal.backward()", [3, 4],
+               X + "total = 0.\ntotal += x * 3\ntotal.backward()"),
+    "update that makes a result": (
+        "w = torch.tensor(0.5, requires_grad=True)\nfor step in range(3):\n"
+        "    loss = (w * 2 - 1) ** 2\n    loss.backward()\n    w = w - 0.1 * w.grad", [5, 5],
+        "w = torch.tensor(0.5, requires_grad=True)\nfor step in range(3):\n"
+        "    loss = (w * 2 - 1) ** 2\n    loss.backward()\n    with torch.no_grad():\n"
+        "        w -= 0.1 * w.grad\n    w.grad = None"),
+    "update that is recorded": (
+        V + "loss = (v * v).sum()\nloss.backward()\nv -= 0.1 * v.grad", [1, 4],
+        V + "loss = (v * v).sum()\nloss.backward()\nwith torch.no_grad():\n"
+        "    v -= 0.1 * v.grad"),
+    "zero_ before backward": (
+        X + "x.grad.zero_()\ny = x * x\ny.backward()", [1, 4, 2],
+        X + "y = x * x\ny.backward()\nx.grad.zero_()"),
+    "gradient of a result": (X + "h = x * 3\ny = h ** 2\ny.backward()\nstep = h.grad * 2", [2, 5],
+                             X + "h = x * 3\nh.retain_grad()\ny = h ** 2\ny.backward()\n"
+                             "step = h.grad * 2"),
+    "argmax": (V + "hit = (v.argmax() == 1).float()\nhit.backward()", [2, 3],
+               V + "hit = torch.softmax(v, 0)[1]\nhit.backward()"),
+    "several leaves": (
+        "x = torch.tensor(2.)\nw = torch.tensor(3.)\ny = w * x\ny.backward()", [1, 2, 4],
+        "x = torch.tensor(2.)\nw = torch.tensor(3., requires_grad=True)\ny = w * x\n"
+        "y.backward()"),
+    "list of losses": (
+        X + "losses = []\nfor k in range(3):\n    losses.append((x * k - 1) ** 2)\n"
+        "loss = torch.tensor(losses).mean()\nloss.backward()", [5, 6],
+        X + "losses = []\nfor k in range(3):\n    losses.append((x * k - 1) ** 2)\n"
+        "loss = torch.stack(losses).mean()\nloss.backward()"),
+    "list of numbers": (
+        X + "loss = torch.tensor([(x * 2).item(), 3.]).sum()\nloss.backward()", [2, 3],
+        X + "loss = torch.stack([x * 2, torch.tensor(3.0)]).sum()\nloss.backward()"),
+    "through numpy": (
+        V + "h = v * 2\na = h.detach().numpy() ** 2\nloss = torch.from_numpy(a).sum()\n"
+        "loss.backward()", [3, 5],
+        V + "h = v * 2\na = h ** 2\nloss = a.sum()\nloss.backward()"),
+    "second derivative": (
+        X + "y = x ** 3\n(g,) = torch.autograd.grad(y, x)\ntorch.autograd.grad(g, x)", [3, 4],
+        X + "y = x ** 3\n(g,) = torch.autograd.grad(y, x, create_graph=True)\n"
+        "torch.autograd.grad(g, x)"),
+    "made of a product": (
+        "w = torch.ones(3, requires_grad=True) * 0.1\ntorch.optim.SGD([w], lr=.1)", [1, 2],
+        "w = torch.ones(3, requires_grad=True) * 0.1\n"
+        "torch.optim.SGD([w.detach().requires_grad_()], lr=.1)"),
+    "one loss for two": (
+        "G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)\nfake = G(torch.ones(4, 2))\n"
+        "loss_D = D(fake).exp().mean()\nloss_D.backward()\nloss_G = -D(fake).mean()\n"
+        "loss_G.backward()", [2, 4, 6],
+        "G, D = torch.nn.Linear(2, 2), torch.nn.Linear(2, 1)\nfake = G(torch.ones(4, 2))\n"
+        "loss_D = D(fake).exp().mean()\nloss_G = -D(fake).mean()\n(loss_D + loss_G).backward()"),
+    "residual in place": (
+        "class Block(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.fc = torch.nn.Linear(2, 2)\n\n    def forward(self, x):\n"
+        "        h = torch.sigmoid(self.fc(x))\n        h += x\n        return h\n\n"
+        "out = Block()(torch.ones(1, 2))\nout.sum().backward()", [7, 8, 12],
+        "class Block(torch.nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.fc = torch.nn.Linear(2, 2)\n\n    def forward(self, x):\n"
+        "        h = torch.sigmoid(self.fc(x))\n        h = h + x\n        return h\n\n"
+        "out = Block()(torch.ones(1, 2))\nout.sum().backward()"),
+    "state of a cell": (
+        "cell = torch.nn.RNNCell(2, 3)\nh = torch.zeros(1, 3)\nfor step in range(3):\n"
+        "    h = cell(torch.ones(1, 2), h)\n    loss = h.pow(2).sum()\n    loss.backward()",
+        [4, 6, 6],
+        "cell = torch.nn.RNNCell(2, 3)\nh = torch.zeros(1, 3)\nfor step in range(3):\n"
+        "    h = cell(torch.ones(1, 2), h)\n    loss = h.pow(2).sum()\n    loss.backward()\n"
+        "    h = h.detach()"),
+    "masked": (V + "p = torch.softmax(v, 0)\np[0] = 0.\n(p * 2).sum().backward()", [2, 3, 4],
+               V + "p = torch.softmax(v, 0)\np = p.clone()\np[0] = 0.\n"
+               "(p * 2).sum().backward()"),
+    "matrix product": ("a, b = torch.ones(3, 2), torch.ones(3, 2)\ny = a @ b", [1, 1, 2],
+                       "a, b = torch.ones(3, 2), torch.ones(3, 2)\ny = a @ b.T"),
+    "two dtypes": ("net = torch.nn.Linear(2, 1)\nx = torch.ones(3, 2, dtype=torch.float64)\n"
+                   "y = net(x)", [1, 2, 3],
+                   "net = torch.nn.Linear(2, 1)\nx = torch.ones(3, 2, dtype=torch.float64)\n"
+                   "y = net(x.float())"),
+    "target of floats": (
+        "logits = torch.ones(1, 2, requires_grad=True)\ntarget = torch.tensor([1.])\n"
+        "torch.nn.functional.cross_entropy(logits, target)", [2, 3],
+        "logits = torch.ones(1, 2, requires_grad=True)\ntarget = torch.tensor([1.])\n"
+        "torch.nn.functional.cross_entropy(logits, target.long())"),
+    "nothing saved": (
+        "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        return x * x\n\n    @staticmethod\n    def backward(ctx, g):\n"
+        "        (x,) = ctx.saved_tensors\n        return 2 * x * g\n\n" + X
+        + "y = Square.apply(x)\ny.backward()", [12, 8],
+        "class Square(torch.autograd.Function):\n    @staticmethod\n    def forward(ctx, x):\n"
+        "        ctx.save_for_backward(x)\n        return x * x\n\n    @staticmethod\n"
+        "    def backward(ctx, g):\n        (x,) = ctx.saved_tensors\n        return 2 * x * g\n\n"
+        + X + "y = Square.apply(x)\ny.backward()"),
 }  # fmt: skip
 
 
 def recorded(source: str) -> Recording:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        torch.manual_seed(0)  # the layers of two runs are the same
         try:
             with record() as rec:
                 cell(source, {"torch": torch})

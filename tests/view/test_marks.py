@@ -206,7 +206,7 @@ def test_folded_rounds_show_that_gradients_have_come_through_them(library: str) 
     fold = next(box for box in picture.outline.boxes if box.title == "iterations 2 to 59")
     state = picture.state(-1)
 
-    assert state["nodes"][fold.id]["g"] == "1., 58 times"  # dloss/dloss, in each round
+    assert state["nodes"][fold.id]["g"] == "1. in each of 58 passes"  # dloss/dloss
     into = [edge for edge in picture.outline.edges if edge.target == fold.id and not edge.code]
     names = {picture.titles[edge.source] for edge in into if state["edges"][edge.id].get("sent")}
     assert names == {"w", "b"}

@@ -72,7 +72,7 @@ def test_where_nothing_requires_a_gradient_all_leaves_that_could_are_named(
 ) -> None:
     result = told(setup + computed)
 
-    named = re.findall(r"`([\w.\[\]]+?)(?: = .*)?`", result.fix.rpartition("first: ")[2])
+    named = re.findall(r"`([\w.\[\]]+?)(?: = [^`]*)?`", result.fix.rpartition("first: ")[2])
     assert " ".join(sorted(named)) == leaves
     for leaf in named:
         assert recorded(f"{setup}{leaf}.requires_grad_()\n{computed}").error is None
@@ -573,7 +573,7 @@ def test_real_pytorch_tells_the_same_story(name: str) -> None:
         try:
             with record(real) as rec:
                 cell(source, {"torch": real})
-        except (RuntimeError, TypeError, ValueError):
+        except Exception:
             pass
 
     result = story(rec)

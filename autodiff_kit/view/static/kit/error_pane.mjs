@@ -14,7 +14,7 @@ export function errorPane(payload, explanation, go) {
   const list = make("ol", { class: "adk-places" });
   places.forEach((place, i) => {
     const number = make("span", { class: "adk-place-number", "aria-hidden": "true" }, String(i + 1));
-    const line = place.where && make("span", { class: "adk-place-line" }, lineOf(payload, place.where));
+    const line = place.line && make("span", { class: "adk-place-line" }, `line ${place.line}`);
     const show = make("button", { type: "button", class: "adk-place-button", title: "Show it" }, number, line ?? "");
     show.setAttribute("aria-label", `Place ${i + 1}${line ? `, ${line.textContent}` : ""}: show it`);
     show.addEventListener("click", () => go(place));
@@ -31,9 +31,4 @@ export function errorPane(payload, explanation, go) {
   const pane = scrolling("adk-explanation", "Explanation of the error");
   pane.append(body);
   return pane;
-}
-
-/** Where a place is, as a reader counts: "line 4". */
-function lineOf(payload, [source, line]) {
-  return `line ${(payload.sources[source]?.first_line ?? 1) + line - 1}`;
 }
