@@ -44,6 +44,7 @@ from autodiff_kit.grading.results import (
     work_of,
 )
 from autodiff_kit.grading.sandbox import LEVELS
+from autodiff_kit.grading.similar_command import similar
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.template import begin
 from autodiff_kit.grading.verify import SEEDS, table, verify
@@ -394,6 +395,6 @@ def _mend(findings: list[sandbox.Finding]) -> str:
 
 
 COMMANDS = [
-    *(grade, regrade, show, override, extend, comment, feedback, report, export_, merge),
+    *(grade, regrade, show, override, extend, comment, feedback, report, similar, export_, merge),
     *(new_exercise, build, verify_, *LEARNER),
 ]

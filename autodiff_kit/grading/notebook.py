@@ -28,6 +28,7 @@ __all__ = [
     "binding",
     "bound_by",
     "cells_of",
+    "code_of",
     "defined",
     "lines_of",
     "read_by",
@@ -127,6 +128,20 @@ def cells_of(
     done = [tasks[i] - _stubs(cell) for i, cell in enumerate(cells)]
     solved = set[str]().union(*done)
     return [c for i, c in enumerate(cells) if done[i] or not tasks[i] or not tasks[i] <= solved]
+
+
+def code_of(data: bytes, suffix: str) -> list[str]:
+    """Return the sources of all code cells that were not handed out locked, none of them parsed.
+
+    Raises
+    ------
+    Unreadable
+        If it is neither a notebook nor a script, or too long.
+    """
+    text = _text(data, suffix)
+    if suffix == ".py":
+        return [_short(text)]
+    return [source for _, source, is_locked in _sources(text) if not is_locked]
 
 
 def worked_on(data: bytes, suffix: str, names: Collection[str]) -> int:
