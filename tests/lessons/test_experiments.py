@@ -7,6 +7,7 @@ in PyTorch); here the sentences are held against these numbers.
 import contextlib
 import gc
 import io
+import math
 import re
 import tracemalloc
 from collections.abc import Callable
@@ -263,6 +264,23 @@ def test_an_error_of_lesson_13_goes_when_the_line_that_it_names_is_changed(
     assert failure.traceback[1].lineno == len(lines_before)  # the last line of the function stops
     assert (old in line) is (IN_THE_LINE_THAT_STOPS.get(name) == (old, new))
     assert source.count(old) == 1
+
+
+# -- lesson 15: what attention is for -------------------------------------------------------------
+
+
+def test_attention_helps_where_lesson_15_says_with_each_seed_and_not_elsewhere() -> None:
+    rows = re.findall(r"^(\w+ \w+) (with\w*) attention +(.*)$", output("15", "def learn("), re.M)
+    losses = {(names, how): [float(x) for x in row.split()] for names, how, row in rows}
+    easy, hard = "ada bob", "ava eve"
+
+    assert [len(row) for row in losses.values()] == [3] * 4
+    for with_it, without in zip(losses[easy, "with"], losses[easy, "without"], strict=True):
+        assert with_it == pytest.approx(without, abs=0.015)
+        assert without == pytest.approx(math.log(2) / 4, abs=0.02)
+    assert max(losses[hard, "with"]) == 0.23 and min(losses[hard, "without"]) == 0.35
+    assert 2 * math.log(2) / 4 == pytest.approx(0.35, abs=0.005)
+    assert "at most 0.23 with attention, and 0.35, twice the best, without" in words("15")
 
 
 # -- lesson 00: minutes, and what is the kit's own ------------------------------------------------

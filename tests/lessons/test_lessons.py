@@ -21,6 +21,7 @@ from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.datasets import digits
 from autodiff_kit.lessons.library import copy_lessons
 from tests.gate import some
+from tests.lessons.small_gpt import program_with
 from tests.parity import require_torch
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -231,7 +232,9 @@ def stored(cell: Any) -> str:
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script:DeprecationWarning")  # PyTorch's own jvp
 @pytest.mark.parity
 def test_every_cell_prints_in_pytorch_what_the_lesson_shows(path: Path) -> None:
-    space: dict[str, Any] = {"torch": require_torch(), "digits": digits}  # the data are arrays
+    torch = require_torch()
+    space: dict[str, Any] = {"torch": torch, "digits": digits}  # the data are arrays
+    space["small_gpt"] = program_with(torch)
 
     for cell in code_cells(path):
         assert printed(cell.source, space) == stored(cell), cell.source

@@ -1,8 +1,6 @@
 """The small GPT of the lessons: the same program with PyTorch gives the same numbers."""
 
 import re
-from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,19 +8,8 @@ import pytest
 
 import autodiff_kit as ak
 from autodiff_kit.lessons.programs import small_gpt
+from tests.lessons.small_gpt import program_with
 from tests.parity import require_torch
-
-
-def with_pytorch() -> Any:
-    """Return what the program defines when PyTorch takes the kit's place."""
-    require_torch()
-    source = Path(small_gpt.__file__).read_text(encoding="utf-8")
-    source, count = re.subn(r"^import autodiff_kit as torch$", "import torch", source, flags=re.M)
-    source, more = re.subn(r"^from autodiff_kit import", "from torch import", source, flags=re.M)
-    assert (count, more) == (1, 1)
-    scope: dict[str, Any] = {"__name__": "program", "__file__": small_gpt.__file__}
-    exec(compile(source, "small_gpt with PyTorch", "exec"), scope)
-    return SimpleNamespace(**scope)
 
 
 def program(module: Any, torch: Any) -> tuple[Any, list[float], dict[str, Any], list[int]]:
@@ -40,7 +27,7 @@ def program(module: Any, torch: Any) -> tuple[Any, list[float], dict[str, Any], 
 
 @pytest.mark.parity
 def test_losses_gradients_and_what_it_writes_are_pytorchs() -> None:
-    other = with_pytorch()
+    other = program_with(require_torch())
     _, losses, grads, tokens = program(small_gpt, ak)
     _, expected_losses, expected_grads, expected_tokens = program(other, other.torch)
 
