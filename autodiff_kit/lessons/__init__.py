@@ -5,5 +5,6 @@ is really asked. Read next: ``predict.py``.
 """
 
 from autodiff_kit.lessons.predict import predict, recall, show_progress
+from autodiff_kit.lessons.verdicts import verdicts
 
-__all__ = ["predict", "recall", "show_progress"]
+__all__ = ["predict", "recall", "show_progress", "verdicts"]

@@ -19,6 +19,7 @@ import pytest
 
 import autodiff_kit
 from autodiff_kit import widgets
+from autodiff_kit.lessons.minutes import minutes
 from autodiff_kit.static import StaticGraph
 from tests.parity import require_torch
 
@@ -286,21 +287,29 @@ def test_attention_helps_where_lesson_15_says_with_each_seed_and_not_elsewhere()
 # -- lesson 00: minutes, and what is the kit's own ------------------------------------------------
 
 
-def minutes(number: str) -> float:
-    """Estimate: 180 words a minute, 40 s a question, 60 s a lab, 3 s a line of code."""
-    code = [cell.source for cell in cells(number) if cell.cell_type == "code"]
-    questions = sum(source.startswith("predict(") for source in code)
-    lab = re.compile(rf"^%%(step|beside)|^({'|'.join(widgets.__all__)})\(", re.M)
-    labs = sum(bool(lab.search(source)) for source in code)
-    lines = sum(len(source.splitlines()) for source in code if not source.startswith("predict("))
-    return len(words(number).split()) / 180 + questions * 40 / 60 + labs + lines * 3 / 60
+def test_the_minutes_of_lesson_00_are_those_that_the_notebooks_take_and_none_is_long() -> None:
+    text = "\n".join(cell.source for cell in cells("00") if cell.cell_type == "markdown")
+    table = re.findall(r"^\| \*\*\[?(\d\d) .* (\d+) \|$", text, re.M)
+
+    assert dict(table) == {path.name[:2]: str(minutes(path)) for path in NOTEBOOKS}
+    assert all(8 <= int(number) <= 16 for _, number in table)
 
 
-def test_a_lesson_takes_about_as_long_as_lesson_00_says() -> None:
-    estimates = [minutes(path.name[:2]) for path in NOTEBOOKS]
+def test_minutes_count_words_questions_and_labs(tmp_path: Path) -> None:
+    code = [
+        'import x\nrecall("03")',  # two questions
+        'predict("03.order")',
+        "%%step\nx = 1",
+        "ErrorStory(f)",
+        "print(1)",
+    ]
+    words = nbformat.v4.new_markdown_cell("two [words](a/link.ipynb) " * 90)
+    notebook = nbformat.v4.new_notebook(
+        cells=[words, *(nbformat.v4.new_code_cell(source) for source in code)]
+    )
+    nbformat.write(notebook, tmp_path / "x.ipynb")
 
-    assert "Each takes about 10 to 25 minutes" in words("00")
-    assert min(estimates) >= 9 and max(estimates) <= 27
+    assert minutes(tmp_path / "x.ipynb") == 1 + 3 * 40 / 60 + 2
 
 
 def test_labs_are_in_the_lessons_that_lesson_00_names() -> None:

@@ -192,7 +192,7 @@ def test_a_lesson_runs_alone_and_gives_the_same_file_to_a_learner_who_answered_e
     assert normalise.to_text(notebook) == path.read_text(encoding="utf-8")
 
 
-OWN = {"predict", "recall", "show_progress", "StaticGraph", *widgets.__all__}
+OWN = {"predict", "recall", "show_progress", "verdicts", "StaticGraph", *widgets.__all__}
 
 
 def printed(source: str, space: dict[str, Any]) -> str:

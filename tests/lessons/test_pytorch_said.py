@@ -6,6 +6,8 @@ What both have is compared cell by cell in ``test_lessons.py``.
 import ast
 import inspect
 import re
+import subprocess
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
@@ -228,6 +230,45 @@ def test_a_nested_tensor_holds_rows_of_different_lengths_without_padding() -> No
 
     assert nested.values().shape == (10, 2)  # 5 + 2 + 3 rows
     assert torch.allclose(together, weights.grad)
+
+
+def test_in_autocast_a_conversion_is_a_node_and_the_gradient_has_32_bits_again() -> None:
+    layer = torch.nn.Linear(2, 1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = layer(torch.ones(3, 2))
+    y.sum().backward()
+
+    assert y.dtype == torch.bfloat16
+    assert "ToCopyBackward0" in [node.name() for node, _ in y.grad_fn.next_functions if node]
+    assert layer.weight.grad.dtype == torch.float32
+
+
+ONE_OF_TWO = """
+import sys, torch
+torch.distributed.init_process_group(
+    "gloo", init_method="file://" + sys.argv[2], rank=int(sys.argv[1]), world_size=2
+)
+model = torch.nn.Linear(1, 1, bias=False)
+ddp = torch.nn.parallel.DistributedDataParallel(model)
+ddp(torch.tensor([[float(sys.argv[3])]])).sum().backward()
+print(model.weight.grad.item())
+"""
+
+
+def test_two_processes_average_their_gradients_in_the_backward_pass(tmp_path: Path) -> None:
+    # The slope of w * x is x: 1 in one process, 3 in the other.
+    command = [sys.executable, "-c", ONE_OF_TWO]
+    processes = [
+        subprocess.Popen(
+            [*command, str(rank), str(tmp_path / "meeting"), x],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        for rank, x in enumerate("13")
+    ]
+
+    assert [process.communicate(timeout=120)[0] for process in processes] == ["2.0\n", "2.0\n"]
 
 
 def test_at_a_kink_pytorch_takes_the_slope_0() -> None:

@@ -109,6 +109,26 @@ QUESTIONS = (
         otherwise="`y.detach()` is a constant, 9. So `z` is 9 * x.",
     ),
     Question(
+        key="06.eval",
+        kind="choice",
+        text="A model with `Dropout` is measured under `no_grad`, but without `model.eval()`. It "
+        "is given the same input twice. What happens?",
+        choices=(
+            "two equal results: nothing is recorded",
+            "two different results: dropout still drops",
+            "an error: `no_grad` needs `eval()`",
+        ),
+        answer="two different results: dropout still drops",
+        right="`no_grad` only stops the recording. What a layer does, in training or in "
+        "evaluation, is set by `train()` and `eval()`.",
+        why={
+            "two equal results: nothing is recorded": "Nothing is recorded, that is right. But "
+            "which numbers come out does not depend on the recording.",
+            "an error: `no_grad` needs `eval()`": "The two know nothing of each other, so nothing "
+            "complains.",
+        },
+    ),
+    Question(
         key="06.task",
         kind="number",
         text="    x = torch.tensor(3., requires_grad=True)\n"

@@ -74,3 +74,15 @@ def _(torch: Any) -> str:
         y = 2 * x
     (y * x).backward()
     return str(x.grad)
+
+
+@proves("06.eval")
+def _(torch: Any) -> str:
+    torch.manual_seed(0)
+    model, x = torch.nn.Dropout(0.5), torch.ones(100)
+    with torch.no_grad():
+        first, second = model(x), model(x)
+    assert not first.requires_grad
+    if torch.equal(first, second):
+        return "two equal results: nothing is recorded"
+    return "two different results: dropout still drops"
