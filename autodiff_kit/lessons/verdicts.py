@@ -112,4 +112,5 @@ _WORDS = {"holds": "hold", "in part": "hold in part", "does not hold": "do not h
 
 
 def _inline(markdown: str) -> str:
-    return re.sub(r"\*\*(.+?)\*\*", r"<strong>\1</strong>", inline(markdown))
+    marked = re.sub(r"\*\*(\w.*?)\*\*", "\x02\\1\x03", markdown)  # else it would be emphasis twice
+    return inline(marked).replace("\x02", "<strong>").replace("\x03", "</strong>")

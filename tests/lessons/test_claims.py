@@ -10,6 +10,8 @@ from typing import NamedTuple
 import nbformat
 import pytest
 
+from autodiff_kit.lessons.verdicts import verdicts
+
 NOTEBOOKS = {path.name[:2]: path for path in Path(__file__).parents[2].glob("notebooks/*.ipynb")}
 
 
@@ -127,3 +129,27 @@ def test_every_lesson_that_weighs_claims_is_in_the_list() -> None:
 def test_no_claim_is_listed_twice() -> None:
     for claims in (BLOG, NOOB):
         assert len({claim.sentence for claim in claims}) == len(claims)
+
+
+def test_each_lesson_that_takes_up_a_claim_has_verdicts_and_no_other() -> None:
+    lessons = {verdict.lesson for verdict in verdicts()}
+
+    assert lessons == {claim.lesson for claim in BLOG + NOOB}
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        ("forward loop", "does not hold"),
+        ("pure Python", "does not hold"),
+        ("TensorFlow uses static graphs", "in part"),
+        ("not easily expressible", "in part"),
+        ("grows backward", "does not hold"),
+        ("in reverse topological order", "holds"),
+        ("needs less", "does not hold"),
+        ("is 8 everywhere", "does not hold"),
+    ],
+)
+def test_what_became_of_a_claim(words: str, kind: str) -> None:
+    (verdict,) = (verdict for verdict in verdicts() if words in verdict.claim)
+    assert verdict.kind == kind

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.lessons.verdicts import Verdict, verdicts
-from tests.lessons.test_claims import BLOG, NOOB
 
 
 def write(folder: Path, name: str, text: str) -> None:
@@ -42,25 +41,3 @@ def test_a_row_without_a_verdict_is_told(tmp_path: Path) -> None:
 
     with pytest.raises(ValueError, match="begins with one in bold"):
         verdicts(tmp_path)
-
-
-def test_each_lesson_that_takes_up_a_claim_has_verdicts_and_no_other() -> None:
-    assert {v.lesson for v in verdicts()} == {claim.lesson for claim in BLOG + NOOB}
-
-
-@pytest.mark.parametrize(
-    ("words", "kind"),
-    [
-        ("forward loop", "does not hold"),
-        ("pure Python", "does not hold"),
-        ("TensorFlow uses static graphs", "in part"),
-        ("not easily expressible", "in part"),
-        ("grows backward", "does not hold"),
-        ("in reverse topological order", "holds"),
-        ("needs less", "does not hold"),
-        ("is 8 everywhere", "does not hold"),
-    ],
-)
-def test_what_became_of_a_claim(words: str, kind: str) -> None:
-    (verdict,) = (v for v in verdicts() if words in v.claim)
-    assert verdict.kind == kind
