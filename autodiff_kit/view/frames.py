@@ -316,7 +316,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         reached: dict[int, str | None] = {}  # node outside -> arrow to it
         along: dict[str, Fields] = {}
         passed: Counter[str | None] = Counter()  # arrow -> contributions
-        sent: dict[int, list[Value]] = {}  # node outside -> what it gets from here
+        sent: dict[int, list[Contribution]] = {}  # node outside -> contributions to it from here
+        has_waited = {*self.waiting}
         nodes, box_of = self.nodes, self.outline.box_of
         while self.at < len(self.events):
             event = self.events[self.at]
@@ -332,7 +333,6 @@ class _Teller(ForwardSteps, BackwardSteps):
                 to = event["to"]
                 if box_of[to] is not box:
                     self.arrivals[to] += 1
-                    self.waiting[to] = event["total"] or event["after"]
                     edge = reached[to] = self._edge(event["node"], event["arg"], to)
                     passed[edge] += 1
                     if passed[edge] == 1:
@@ -340,7 +340,7 @@ class _Teller(ForwardSteps, BackwardSteps):
                     elif edge is not None:
                         words = f"{passed[edge]} parts"
                         along[edge] |= {"sent": words, "arrived": words}
-                    sent.setdefault(to, []).append(event["after"])
+                    sent.setdefault(to, []).append(event)
             elif event["kind"] == "accumulate":
                 self.keep(event["node"], event["grad"])
                 self.accumulated.append(event["node"])
@@ -348,6 +348,8 @@ class _Teller(ForwardSteps, BackwardSteps):
                 freed = freed or bool(nodes[event["node"]]["saved"])
             self.at += 1
         self.at -= 1
+        for to, contributions in sent.items():  # only now: to read each of thousands takes long
+            self.waiting[to] = contributions[-1]["total"] or contributions[-1]["after"]
         if visits:
             ops = "1 op" if visits == 1 else f"{visits:,} ops, newest first"
             caption = f"Backward runs through {box.heading}: {ops}."
@@ -361,9 +363,12 @@ class _Teller(ForwardSteps, BackwardSteps):
         if freed:
             caption += " What it saved is no longer kept."
         changes: dict[int, Fields] = {}
-        for to, values in sent.items():
+        for to, contributions in sent.items():
+            part = self.waiting[to]
+            if to in has_waited:
+                part = added([one["after"] for one in contributions])
             changes[to] = self._arrived(to)
-            changes[to] |= self._why(to, [box.heading, box_value(added(values))])
+            changes[to] |= self._why(to, [box.heading, box_value(part)])
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
         only = next(iter(reached.values())) if len(reached) == 1 else None
         where = None if box.is_repeated else box.where  # the head of a loop does not run now
