@@ -164,8 +164,17 @@ class Picture:
 
     def _draw_what_fits(self, parts: Parts) -> None:
         """Open as much as fits, drawing shared leaves as one box only if nothing fits without."""
-        for together in (False, True):
-            stages = open_at_first(self._recording, parts, together=together)
+        alone = open_at_first(self._recording, parts, together=False)
+        shared = None
+        turns = [False, True]
+        if len(alone) == 1 and self.size > WHOLE:
+            shared = open_at_first(self._recording, parts, together=True)
+            if len(shared) > 1:  # leaves side by side would leave no room to open anything
+                turns = [True]
+        for together in turns:
+            stages = alone
+            if together:
+                stages = shared or open_at_first(self._recording, parts, together=True)
             while True:
                 self._choose((stages[-1].opened, together, Detail.PICTURES), parts)
                 is_last = together and len(stages) == 1

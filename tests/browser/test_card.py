@@ -60,12 +60,27 @@ def net() -> None:
     ((p - t) ** 2).mean().backward()
 
 
+def steps_of_modules() -> None:
+    """Run modules, for a path of parts above the code, with names that make captions long."""
+    ak.manual_seed(0)
+    a_network_with_a_long_name = ak.nn.Sequential(
+        ak.nn.Linear(3, 4), ak.nn.BatchNorm1d(4), ak.nn.Dropout(0.5), ak.nn.Linear(4, 1)
+    )
+    a_batch_with_a_long_name = ak.randn(6, 3)
+    a_network_with_a_long_name(a_batch_with_a_long_name).mean().backward()
+
+
+@pytest.mark.parametrize("run", [net, steps_of_modules])
 @pytest.mark.parametrize("size", [(1400, 900), (900, 800)])
 def test_a_card_in_a_notebook_is_no_higher_than_what_is_in_sight(
-    size: tuple[int, int], tmp_path: Path, desk: Callable[..., Any], board: Callable[..., Any]
+    run: Callable[[], None],
+    size: tuple[int, int],
+    tmp_path: Path,
+    desk: Callable[..., Any],
+    board: Callable[..., Any],
 ) -> None:
     page = desk(width=size[0], height=size[1]).page
-    page_of(net, tmp_path, page)
+    page_of(run, tmp_path, page)
     stepper = board(page)
     page.evaluate("() => document.body.classList.remove('adk-page')")  # as in a notebook
 

@@ -143,3 +143,22 @@ def test_an_arrow_between_rounds_carries_no_gradient():
     assert codes
     assert not codes & {edge for frame in picture.frames for edge in frame.get("along", {})}
     assert all(edge.ghost for edge in picture.outline.edges if edge.code)
+
+
+@pytest.mark.parametrize("library", ["kit", "torch"])
+def test_a_long_loop_over_a_module_opens_to_its_first_round_and_its_last(library: str) -> None:
+    source = """\
+X = torch.ones(4, 2)
+net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(20):
+    opt.zero_grad()
+    loss = ((net(X) - 1) ** 2).mean()
+    loss.backward()
+    opt.step()
+"""
+
+    picture = picture_of(library, source)
+
+    folds = [box.title for box in picture.outline.boxes if box.kind == "fold"]
+    assert folds == ["parameters of net", "iteration 1", "iterations 2 to 19", "iteration 20"]

@@ -166,6 +166,8 @@ function stepper(root, payload, host) {
   // Every node starts hidden or not by its own `since`; afterwards only what a step touches is looked at.
   for (const id of Object.keys(payload.nodes)) graph.update(id, {}, true);
   const sizes = new ResizeObserver((entries) => {
+    const [own, pane] = [root, graph.element].map((element) => element.offsetHeight);
+    if (pane) root.style.setProperty("--adk-around", `${own - pane}px`); // of all that is not beside the graph
     for (const { target, contentRect } of entries) {
       if (target === graph.svg) {
         graph.resize(contentRect.width, contentRect.height);
@@ -173,7 +175,7 @@ function stepper(root, payload, host) {
       } else if (target === explanation?.firstChild) {
         const { height } = contentRect; // 0 at another step: then it keeps what it had; 28 is what is around it
         if (height) root.style.setProperty("--adk-explanation-height", `${height + 28}px`);
-      } else {
+      } else if (target === source.body) {
         const { width, height } = source.resize(contentRect); // that it asks for, which does not depend on it
         root.style.setProperty("--adk-source-width", `${width}px`);
         root.style.setProperty("--adk-source-height", `${height}px`);
@@ -183,6 +185,7 @@ function stepper(root, payload, host) {
   });
   sizes.observe(graph.svg);
   sizes.observe(source.body);
+  sizes.observe(captionBox);
   if (explanation) sizes.observe(explanation.firstChild);
   return {
     show,
