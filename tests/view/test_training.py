@@ -148,12 +148,13 @@ def test_an_arrow_between_rounds_carries_no_gradient():
 @pytest.mark.parametrize("library", ["kit", "torch"])
 def test_a_long_loop_over_a_module_opens_to_its_first_round_and_its_last(library: str) -> None:
     source = """\
-X = torch.ones(4, 2)
+x = torch.ones(8, 2)
+t = x.sum(1, keepdim=True)
 net = torch.nn.Sequential(torch.nn.Linear(2, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
-opt = torch.optim.SGD(net.parameters(), lr=0.1)
+opt = torch.optim.Adam(net.parameters(), lr=0.1)
 for epoch in range(20):
     opt.zero_grad()
-    loss = ((net(X) - 1) ** 2).mean()
+    loss = ((net(x) - t) ** 2).mean()
     loss.backward()
     opt.step()
 """
