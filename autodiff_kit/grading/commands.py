@@ -33,6 +33,7 @@ from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.puzzle_making import packed
 from autodiff_kit.grading.puzzles import PUZZLES
+from autodiff_kit.grading.rebuild_command import rebuild
 from autodiff_kit.grading.regrade_command import regrade
 from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
@@ -395,6 +396,6 @@ def _mend(findings: list[sandbox.Finding]) -> str:
 
 
 COMMANDS = [
-    *(grade, regrade, show, override, extend, comment, feedback, report, similar, export_, merge),
-    *(new_exercise, build, verify_, *LEARNER),
+    *(grade, regrade, show, override, extend, comment, feedback, report, similar, export_),
+    *(merge, rebuild, new_exercise, build, verify_, *LEARNER),
 ]

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from autodiff_kit.grading.journal import Journal
 from autodiff_kit.grading.messages import Fields
-from autodiff_kit.grading.tables import prepare
+from autodiff_kit.grading.tables import ALL, prepare
 
 __all__ = ["Database", "StoreError"]
 
@@ -29,6 +30,8 @@ class Database:
     ----------
     path : Path
         Made if it is not there.
+    journal : bool
+        Whether what is written is told to the journal beside it, too: see ``journal.py``.
 
     Raises
     ------
@@ -36,8 +39,10 @@ class Database:
         If it cannot be opened or is no file of results.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, journal: bool = True) -> None:
         self.path = path
+        self._journal = Journal(path.with_suffix(".journal")) if journal else None
+        self._is_together = False
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self.base = sqlite3.connect(path, timeout=30, isolation_level=None)
@@ -63,8 +68,7 @@ class Database:
         try:
             yield
         except (sqlite3.Error, OSError, ValueError, TypeError, LookupError) as error:
-            if self.base.in_transaction:
-                self.base.rollback()
+            self._undo()
             if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
                 raise StoreError(
                     f"{self.path} is in use by another program, which holds on to it.\n"
@@ -73,12 +77,20 @@ class Database:
             reason = " ".join(str(error).split())[:200]
             raise StoreError(
                 f"Cannot use {self.path} for results: it is damaged, or none ({reason}).\n"
-                "Nothing in it was changed.\n"
+                f"Nothing in it was changed.\n{self._rebuilding()}"
                 "-> Take it from your backup. Or keep a copy, and let SQLite's own program save "
                 f"what can be read:\n     sqlite3 {self.path.name} .recover | sqlite3 new.sqlite\n"
                 "   Or grade into a new folder (--out), with the same --seed for the same inputs"
                 f"{self._seed_in_words()}."
             ) from error
+
+    def _rebuilding(self) -> str:
+        if self._journal is None or not self._journal.path.exists():
+            return ""  # results of before there was one
+        return (
+            f"-> {self._journal.path.name} beside it tells all that was written. This puts the "
+            "damaged file aside and makes it again:\n     autodiff-kit rebuild\n"
+        )
 
     def _seed_in_words(self) -> str:
         try:
@@ -107,15 +119,38 @@ class Database:
 
     @contextlib.contextmanager
     def together(self) -> Iterator[None]:
-        """Write all of it, or nothing."""
+        """Write all of it, or nothing; the journal knows of it before it counts."""
         self.base.execute("begin immediate")
-        yield
-        self.base.execute("commit")
+        self._is_together = True
+        try:
+            if self._journal is not None:
+                self._journal.begin(self.base, ALL)
+            yield
+            if self._journal is not None:
+                self._journal.write()
+            self.base.execute("commit")
+        finally:
+            self._undo()
+
+    def _undo(self) -> None:
+        """Undo what is not done in whole."""
+        self._is_together = False
+        if self._journal is not None:
+            self._journal.forget()
+        if self.base.in_transaction:
+            self.base.rollback()
+
+    def write(self, sql: str, values: Sequence[Any] | Fields = ()) -> int:
+        """Write rows; return how many. Outside of ``together`` it is a transaction of its own."""
+        if not self._is_together:
+            with self.together():
+                return self.write(sql, values)
+        if self._journal is not None:
+            self._journal.note(sql, values)
+        return self.base.execute(sql, values).rowcount
 
     def insert(self, table: str, rows: Sequence[Fields]) -> None:
         """Insert rows where there are no equal ones yet."""
         for row in rows:
             places = ", ".join(f":{name}" for name in row)
-            self.base.execute(
-                f"insert or ignore into {table} ({', '.join(row)}) values ({places})", row
-            )
+            self.write(f"insert or ignore into {table} ({', '.join(row)}) values ({places})", row)

@@ -28,7 +28,8 @@ body { max-width: 90rem; margin: 0 auto; padding: 1.5rem 1rem 4rem;
 h1 { font-size: 1.5rem; margin: 0 0 .25rem; } h2 { font-size: 1.2rem; margin: 2.5rem 0 .5rem; }
 h3 { font-size: 1rem; margin: 1.5rem 0 .25rem; } .note { color: var(--faint); }
 .pair { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
-.pair > div { min-width: 0; } pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line);
+.pair > div { min-width: 0; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid var(--line);
   padding: .5rem; margin: 0; font: .875rem/1.45 ui-monospace, monospace; }
 pre span { display: block; min-height: 1.45em; }
 pre .same { background: var(--same); box-shadow: -4px 0 0 currentColor; }

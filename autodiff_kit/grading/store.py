@@ -48,7 +48,8 @@ class Store(Database):
     def fact(self, name: str, value: str) -> str:
         """Return a fact about these results; the first value that was given stays."""
         with self.explained():
-            self.base.execute("insert or ignore into facts values (?, ?)", (name, value))
+            if not self.base.execute("select 1 from facts where name = ?", (name,)).fetchone():
+                self.write("insert or ignore into facts values (?, ?)", (name, value))
             row = self.base.execute("select value from facts where name = ?", (name,)).fetchone()
             return str(row[0])
 
@@ -96,28 +97,25 @@ class Store(Database):
     def _add(self, attempts: Iterable[Attempt]) -> int:
         new = 0
         try:
-            self.base.execute("begin immediate")
-            for attempt in attempts:
-                row = {**vars(attempt), "at": time.time()}
-                row["marks"] = json.dumps([vars(mark) for mark in attempt.marks])
-                names = ", ".join(row)
-                places = ", ".join(f":{name}" for name in row)
-                # The first result stays; only the machine's own failure gives way to a result.
-                changed = ", ".join(f"{name} = excluded.{name}" for name in row if name != "key")
-                new += self.base.execute(
-                    f"insert into attempts ({names}) values ({places}) on conflict (key) do "
-                    f"update set {changed} where attempts.status = 'fault'",
-                    row,
-                ).rowcount
-            self.base.execute("commit")
-        except sqlite3.OperationalError as error:
+            with self.together():
+                for attempt in attempts:
+                    row = {**vars(attempt), "at": time.time()}
+                    row["marks"] = json.dumps([vars(mark) for mark in attempt.marks])
+                    names = ", ".join(row)
+                    places = ", ".join(f":{name}" for name in row)
+                    # The first result stays; only the machine's own failure gives way to a result.
+                    given = [name for name in row if name != "key"]
+                    changed = ", ".join(f"{name} = excluded.{name}" for name in given)
+                    new += self.write(
+                        f"insert into attempts ({names}) values ({places}) on conflict (key) do "
+                        f"update set {changed} where attempts.status = 'fault'",
+                        row,
+                    )
+        except (sqlite3.OperationalError, OSError) as error:
             raise StoreError(
                 f"Cannot write to {self.path}: {error}\n-> Make room, then run the same command "
                 "again: it goes on where it was."
             ) from error
-        finally:
-            if self.base.in_transaction:
-                self.base.rollback()
         return new
 
     def note_hand_ins(self, hand_ins: Sequence[HandIn], checks: Mapping[str, str]) -> None:
@@ -149,11 +147,12 @@ class Store(Database):
             rows.append(vars(hand_in))
         with self.explained(), self.together():
             self.insert("hand_ins", rows)
-            self.base.executemany(
-                "insert into checks values (?, ?, ?) on conflict (exercise) do update "
-                "set checks = excluded.checks, at = excluded.at",
-                [(exercise, digest, now) for exercise, digest in checks.items()],
-            )
+            for exercise, digest in checks.items():
+                self.write(
+                    "insert into checks values (?, ?, ?) on conflict (exercise) do update "
+                    "set checks = excluded.checks, at = excluded.at",
+                    (exercise, digest, now),
+                )
 
     def hand_ins(self, student: str | None = None) -> list[HandIn]:
         """Return all that was handed in, or what one learner has, in the order it was found."""
@@ -176,7 +175,7 @@ class Store(Database):
         """Give a learner another date for an exercise; None for the course's own again."""
         row = (student, exercise, date, author, reason, time.time())
         with self.explained():
-            self.base.execute(
+            self.write(
                 "insert into own_dates (student, exercise, date, author, reason, at) "
                 "values (?, ?, ?, ?, ?, ?)",
                 row,
@@ -239,11 +238,9 @@ class Store(Database):
             foreign = [row[0] for row in rows if row[0] not in written]
         with self.explained():
             for key in [*wrong, *foreign]:
-                self.base.execute("delete from attempts where key = ?", (key,))
+                self.write("delete from attempts where key = ?", (key,))
             added = sum(
-                self.base.execute(
-                    f"delete from {table} where number > ?", (before[table],)
-                ).rowcount
+                self.write(f"delete from {table} where number > ?", (before[table],))
                 for table in NUMBERED
                 if table != "attempts"
             )
@@ -252,8 +249,9 @@ class Store(Database):
 
     def forget(self, keys: Iterable[str]) -> None:
         """Remove attempts: only for a run that turned out to be worth nothing."""
-        with self.explained():
-            self.base.executemany("delete from attempts where key = ?", [(key,) for key in keys])
+        with self.explained(), self.together():
+            for key in keys:
+                self.write("delete from attempts where key = ?", (key,))
 
     def override(
         self,
@@ -278,7 +276,7 @@ class Store(Database):
     def _override(self, row: tuple[Any, ...]) -> None:
         places = ", ".join("?" * len(row))
         with self.explained():
-            self.base.execute(f"insert into overrides ({_OVERRIDE}) values ({places})", row)
+            self.write(f"insert into overrides ({_OVERRIDE}) values ({places})", row)
 
     def overrides(self, student: str) -> list[Override]:
         """Return all overrides for a student, the oldest first."""
@@ -359,12 +357,13 @@ class Store(Database):
         new = self.add(other.attempts())
         with self.explained(), self.together():
             self.insert("hand_ins", [vars(hand_in) for hand_in in other.hand_ins()])
-            self.base.executemany(
-                "insert into checks values (:exercise, :checks, :at) on conflict (exercise) do "
-                "update set checks = excluded.checks, at = excluded.at "
-                "where excluded.at > checks.at",
-                [dict(row) for row in other.rows("select * from checks")],
-            )
+            for checks in other.rows("select * from checks"):
+                self.write(
+                    "insert into checks values (:exercise, :checks, :at) on conflict (exercise) do "
+                    "update set checks = excluded.checks, at = excluded.at "
+                    "where excluded.at > checks.at",
+                    dict(checks),
+                )
             for table in ("overrides", "own_dates", "comments"):
                 known = {tuple(row)[1:] for row in self.rows(f"select * from {table}")}
                 rows = [dict(row) for row in other.rows(f"select * from {table} order by number")]

@@ -9,7 +9,7 @@ import sqlite3
 
 from autodiff_kit.grading.results import file_hash
 
-__all__ = ["NUMBERED", "prepare"]
+__all__ = ["ALL", "NUMBERED", "prepare"]
 
 _TABLES = """
 create table if not exists facts (name text primary key, value text not null);
@@ -69,6 +69,7 @@ from (
 ) order by place, again
 """
 NUMBERED = ("attempts", "overrides", "hand_ins", "own_dates", "comments")
+ALL = (*NUMBERED, "facts", "checks")
 
 
 def prepare(base: sqlite3.Connection) -> None:
