@@ -7,6 +7,7 @@ is the same for everyone. Read next: ``static/card.js``, which draws them.
 
 from __future__ import annotations
 
+import hashlib
 import html
 from pathlib import Path
 from typing import Any
@@ -104,7 +105,7 @@ class QuestionCard(Card):
                 "kind": question.kind,
                 "placeholder": question.kind_of_answer,
                 "choices": [
-                    {"value": choice, "html": inline(choice)} for choice in question.choices
+                    {"value": choice, "html": inline(choice)} for choice in _shuffled(question)
                 ],
             },
             state={
@@ -196,6 +197,22 @@ class QuestionCard(Card):
         """Give the question and its choices, without the answer and without any address."""
         words = " ".join(self.question.text.split())
         return " / ".join([f"Question: {words}", *self.question.choices])
+
+
+def _shuffled(question: Question) -> list[str]:
+    """Return the choices in this learner's order: another one for each learner and question.
+
+    It is the same whenever this learner opens the question, and nothing of it is stored. A question
+    without a key is one of a teacher's own, in the order that was written.
+    """
+    if not question.key:
+        return list(question.choices)
+
+    def place(choice: str) -> bytes:
+        text = "\n".join((str(progress.path()), question.key, choice))
+        return hashlib.sha256(text.encode("utf-8", "replace")).digest()
+
+    return sorted(question.choices, key=place)
 
 
 def _standing(answer: progress.Answer) -> str:

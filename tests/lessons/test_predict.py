@@ -327,3 +327,36 @@ def test_the_lessons_module_loads_no_widget_before_something_is_asked() -> None:
     )
 
     assert process.stdout.strip() == "[]"
+
+
+def order_of(key: str) -> list[str]:
+    return [choice["value"] for choice in predict(key).form["choices"]]
+
+
+def test_choices_have_an_order_of_their_own_for_each_learner_and_a_fixed_one_for_one_learner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders, firsts = set(), set()
+    for learner in range(40):
+        monkeypatch.setenv("ADK_PROGRESS", str(tmp_path / str(learner) / "progress.json"))
+        assert order_of("03.order") == order_of("03.order")
+        orders.add(tuple(order_of("03.order")))
+        firsts.add(order_of("03.order")[0])
+
+    choices = QUESTIONS["03.order"].choices
+    assert all(sorted(order) == sorted(choices) for order in orders)
+    assert len(orders) > 10  # of 24
+    assert firsts == set(choices)  # the right one is anywhere
+
+
+def test_the_stored_words_and_a_teachers_own_choices_have_the_order_that_was_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stills = set()
+    for learner in range(5):
+        monkeypatch.setenv("ADK_PROGRESS", str(tmp_path / str(learner) / "progress.json"))
+        stills.add(predict("03.order").still())
+        own = predict("?", choices=list("dacb"), answer="a", why=dict.fromkeys("bcd", "No."))
+        assert [choice["value"] for choice in own.form["choices"]] == list("dacb")
+
+    assert len(stills) == 1
