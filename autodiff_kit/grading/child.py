@@ -50,9 +50,10 @@ SUBMISSION = "<submission "
 # Before each statement of the cells comes a short message, so that the one that ends it is known.
 # And a driver may ask the grader, who answers at once.
 READY, READ, LOADED, RUNNING, ASKED = -3, -2, -1, -4, -5
-# The first bytes of the secret stand before each answer: the learner's code can write to the pipe,
-# but not in the child's name. And what is asked last comes veiled: it can read from there, too.
-TOKEN = 16
+# Each answer is signed with the first bytes of the secret: the learner's code can write to the
+# pipe, and read what is written there, but not speak in the child's name. And what is asked last
+# comes veiled: it can read from there, too.
+KEY = 16
 _KNOWN: dict[type, str] = {
     kind: kind.__name__
     for kind in (*vars(builtins).values(), np.linalg.LinAlgError, np.exceptions.AxisError)
@@ -413,12 +414,13 @@ def answer(read: Callable[[int], bytes], request: Request, reply_to: int) -> Non
     """
     limits = request["limits"]
     secret = request["secret"].tobytes()
+    numbers = itertools.count()
 
     def emit(message: Message) -> None:
         data = wire.encode(message, REPLY_ITEMS)
         if len(data) > limits["reply"] and (message["call"] >= 0 or message["call"] == ASKED):
             raise wire.WireError(f"The answer takes more than {limits['reply']:,} bytes.")
-        data = wire.frame(secret[:TOKEN] + data)
+        data = wire.frame(wire.signature(data, next(numbers), secret[:KEY]) + data)
         while data:
             data = data[os.write(reply_to, data) :]
 

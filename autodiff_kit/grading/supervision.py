@@ -9,6 +9,7 @@ only. Read next: ``worker.py``, the processes.
 from __future__ import annotations
 
 import dataclasses
+import hmac
 import os
 import re
 import struct
@@ -155,10 +156,10 @@ def _answers(
 ) -> Iterator[tuple[int, Reply, bool]]:
     """Yield (number, reply, whether it ended the child) as long as the child can answer."""
     order = order_of(calls)
-    secret = os.urandom(3 * child.TOKEN)
+    secret = os.urandom(3 * child.KEY)
     first, second = request_of(work, calls, order, limits, secret)
     process = start(wire.frame(first))
-    frames = _Frames(process, secret[: child.TOKEN], clock)
+    frames = _Frames(process, secret[: child.KEY], clock)
 
     def stopped(reading: bool = False) -> Reply:
         how = process.end()
@@ -265,9 +266,10 @@ class _Frames:
     The time for one is that of computing: a process which the machine lets wait gets more.
     """
 
-    def __init__(self, process: Process, token: bytes, clock: _Clock) -> None:
+    def __init__(self, process: Process, key: bytes, clock: _Clock) -> None:
         self.process = process
-        self.token = token
+        self.key = key
+        self.number = 0
         self.clock = clock
         self.data = bytearray()
         self.open = True
@@ -310,7 +312,8 @@ class _Frames:
             place,
             {child.READ: child.READ, child.LOADED: child.RUNNING}.get(place, child.ASKED),
         )
-        if type(answer) is not dict or answer.get("call") not in places:
+        call = answer.get("call") if type(answer) is dict else None
+        if type(call) is not int or call not in places:
             raise wire.WireError("it is out of order.")
         return answer
 
@@ -333,15 +336,17 @@ class _Frames:
         if len(self.data) < 4:
             return None
         (length,) = struct.unpack("<I", self.data[:4])
-        if length > limit + len(self.token):
+        if length > limit + wire.SIGNATURE:
             raise wire.WireError(f"it takes more than {limit:,} bytes.")
         if len(self.data) < 4 + length:
             return None
         message = bytes(self.data[4 : 4 + length])
         del self.data[: 4 + length]
-        if not message.startswith(self.token):
+        sign, message = message[: wire.SIGNATURE], message[wire.SIGNATURE :]
+        if not hmac.compare_digest(sign, wire.signature(message, self.number, self.key)):
             raise wire.WireError("your code has written among the answers (os.write, os.dup2).")
-        return message[len(self.token) :]
+        self.number += 1
+        return message
 
 
 _TEXTS = {

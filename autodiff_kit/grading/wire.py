@@ -17,11 +17,12 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["WireError", "decode", "encode", "frame", "unframe", "veiled"]
+__all__ = ["SIGNATURE", "WireError", "decode", "encode", "frame", "signature", "unframe", "veiled"]
 
 # As in ``child.py``: the learner's code can put others into ``builtins``.
 globals()["__builtins__"] = dict(vars(builtins))
 
+SIGNATURE = 16  # bytes
 MAX_DEPTH = 50
 MAX_ITEMS = 1_000_000  # a byte can stand for an object of many bytes
 _ARRAY_ITEMS = 4  # more than for a number: an array takes more time and memory
@@ -269,6 +270,15 @@ def unframe(read: Callable[[int], bytes]) -> tuple[bytes, int]:
 
     (length,) = struct.unpack("<I", exactly(4))
     return exactly(length), length
+
+
+def signature(data: bytes, number: int, key: bytes) -> bytes:
+    """Return what only the holder of the key can put before the message with this number.
+
+    The key itself is in no message: to read one, as whoever takes over a line can, does not make
+    the next one, nor the same one again.
+    """
+    return hashlib.blake2b(_INT.pack(number) + data, key=key, digest_size=SIGNATURE).digest()
 
 
 def veiled(data: bytes, secret: bytes) -> bytes:

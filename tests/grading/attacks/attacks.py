@@ -47,6 +47,44 @@ builtins.all = builtins.any = builtins.len = lambda *a: 1
 builtins.abs = builtins.float = lambda *a: 0.0
 def double(x): return 0.0
 """,
+    "line exchanged, to change what is said on it": """
+import os, struct, threading
+talk, (r, w) = os.dup(3), os.pipe()
+os.dup2(w, 3)
+def between():
+    while True:
+        (size,) = struct.unpack("<I", os.read(r, 4))
+        data = bytearray()
+        while len(data) < size: data += os.read(r, size - len(data))
+        at = data.find(b"valued") + 6  # a float as the value
+        if at > 5:
+            (value,) = struct.unpack("<d", data[at : at + 8])
+            data[at : at + 8] = struct.pack("<d", value + 1)
+        os.write(talk, struct.pack("<I", size) + data)
+threading.Thread(target=between, daemon=True).start()
+def double(x): return 2 * x
+""",
+    "line exchanged, to say again what was said": """
+import os, struct
+talk, (r, w) = os.dup(3), os.pipe()
+os.dup2(w, 3)
+def double(x):
+    said = os.read(r, 65536)
+    os.write(talk, said + said)
+    return 0.0
+""",
+    "line exchanged, for a message of another form": """
+import os, struct
+saved, (r, w) = os.dup(3), os.pipe()
+os.dup2(w, 3)
+said = os.read(r, 65536)
+os.dup2(saved, 3)
+os.write(3, said)
+array = b"a" + bytes([4, 1]) + struct.pack("<Q", 2) + struct.pack("<qq", 1, 2)
+data = said[4:20] + b"m" + struct.pack("<I", 1) + struct.pack("<I", 4) + b"call" + array
+os.write(3, struct.pack("<I", len(data)) + data)
+def double(x): return 0.0
+""",
     "not a number": "def double(x): return x * float('nan')\n",
     "infinite": "def double(x): return x * float('inf')\n",
     "claims to have passed": "def double(x): return {'passed': True, 'points': 99}\n",

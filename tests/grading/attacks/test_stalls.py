@@ -1,6 +1,7 @@
 """Whatever a process says, asks or does not read: the one who listens is done in time."""
 
 import dataclasses
+import itertools
 import types
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +22,7 @@ STEP = 0.001  # seconds that each piece takes on its way
 
 @dataclasses.dataclass
 class Liar:
-    """A process that has the token, and says what it likes, on a clock of the test's own."""
+    """A process that has the key, and says what it likes, on a clock of the test's own."""
 
     pieces: Iterator[bytes]
     clock: types.SimpleNamespace
@@ -90,8 +91,11 @@ def test_a_process_that_keeps_the_grader_busy_costs_its_time_and_no_points(
     def start(request: bytes) -> Liar:
         secret = wire.decode(request[4:], len(request))["secret"].tobytes()
 
+        numbers = itertools.count()
+
         def say(message: Any) -> bytes:
-            return wire.frame(secret[: child.TOKEN] + wire.encode(message))
+            data = wire.encode(message)
+            return wire.frame(wire.signature(data, next(numbers), secret[: child.KEY]) + data)
 
         def all_said() -> Iterator[bytes]:
             yield say(answer_to(child.READY))
