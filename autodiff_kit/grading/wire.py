@@ -275,8 +275,8 @@ def unframe(read: Callable[[int], bytes]) -> tuple[bytes, int]:
 def signature(data: bytes, number: int, key: bytes) -> bytes:
     """Return what only the holder of the key can put before the message with this number.
 
-    The key itself is in no message: to read one, as whoever takes over a line can, does not make
-    the next one, nor the same one again.
+    The key itself is in no message: code that takes over a line and reads a message can make
+    neither the next one nor the same one again.
     """
     return hashlib.blake2b(_INT.pack(number) + data, key=key, digest_size=SIGNATURE).digest()
 
