@@ -132,3 +132,16 @@ def test_why_breaks_no_name_where_the_page_is_narrow(
 
     name = stepper.root.locator(".adk-uses th", has_text="regularization").first
     assert name.evaluate("e => e.offsetHeight") < 40  # one line of 20 px
+
+
+@pytest.mark.parametrize("name", ["residual in place", "state of a cell", "several leaves"])
+def test_what_to_write_instead_is_in_sight_beside_long_code(stopped: Any, name: str) -> None:
+    stepper = stopped(name, width=1200, height=900)
+    stepper.root.page.evaluate("() => document.body.classList.remove('adk-page')")  # a notebook
+    stepper.root.evaluate("e => new Promise(done => setTimeout(done, 200))")
+
+    fix = stepper.root.locator(".adk-part-fix").bounding_box()
+    pane = stepper.root.locator(".adk-explanation").bounding_box()
+    assert fix["y"] + fix["height"] <= pane["y"] + pane["height"]
+    code = stepper.root.locator(".adk-source-body")  # all of it, or the lines around the lit one
+    assert code.evaluate("e => e.clientHeight >= Math.min(140, e.scrollHeight)")
