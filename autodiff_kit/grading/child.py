@@ -160,7 +160,7 @@ def run(
                 words = "Reading it takes more memory than it may use."
                 emit(answer_to(READ, "unreadable", words=words))
                 return
-            prelude = Given(step, work["names"], work["given"])
+            prelude = Given(step, work["names"], work["given"], work["instead"])
             failures = _load(prelude, cells, step, work["skip"], emit, clock)
             emit(answer_to(LOADED))
             # All stay: in what is to be freed, the learner's code could look for them, and for the

@@ -38,6 +38,7 @@ class WorkSent(TypedDict):
     suffix: str
     names: list[str]
     given: str  # source that runs ahead
+    instead: str  # likewise, but none of it may be read
     locked: list[str]  # sources of the teacher's cells: none of it is the learner's
     skip: list[int]  # numbers of statements that are left out: they ended a process before
 

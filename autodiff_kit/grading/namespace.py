@@ -48,12 +48,15 @@ class Given:
 
     _HOOKS = ("__getattribute__", "__getattr__", "__setattr__", "__delattr__", "__class__")
 
-    def __init__(self, step: Namespace, tasks: list[str], source: str = "") -> None:
+    def __init__(
+        self, step: Namespace, tasks: list[str], source: str = "", instead: str = ""
+    ) -> None:
         self.space = vars(step)
         # With built-in functions of its own, as the functions of this file.
         self.own: Space = {"__name__": step.__name__, "__builtins__": dict(_BUILTINS)}
         before = set(self.own)
-        exec(_given(source), self.own)
+        exec(_compiled(source, seal.GIVEN), self.own)
+        exec(_compiled(instead, seal.INSTEAD), self.own)  # of a solution: to be called, not read
         self.tasks = [name for name in tasks if name not in self.own]
         self.names: Space = {}
         for name, value in self.own.items():
@@ -65,7 +68,7 @@ class Given:
                 self.names[name] = value
         self.space |= self.names
         self.statements: dict[tuple[str, ...], set[str]] = {}
-        for part in ast.parse(source).body:
+        for part in ast.parse(f"{source}\n\n{instead}").body:
             self.statements.setdefault(_look(part), set()).add(text_of(part))
         own_parts = [part for part in self.names.values() if _module_of(part) == step.__name__]
         functions = [part for part in own_parts if isinstance(part, types.FunctionType)]
@@ -127,8 +130,8 @@ def _look(statement: ast.stmt) -> tuple[str, ...]:
 
 
 @functools.cache
-def _given(source: str) -> types.CodeType:
-    return compile(source, seal.GIVEN, "exec")
+def _compiled(source: str, file: str) -> types.CodeType:
+    return compile(source, file, "exec")
 
 
 def _module_of(value: Any) -> Any:

@@ -44,8 +44,9 @@ _SPIES = frozenset(
 )
 # Modules for tests of Python itself, and for interpreters beside this one, where no hook is.
 _KEPT_AWAY = ("_test", "_ctypes_test", "_xx", "xx", "_interp", "_remote_debugging")
-# Files of code that calls the learner's: the check's, the exercise's and the grader's own.
-DRIVER, GIVEN, GRADER = "<driver>", "<given>", "<grader>"
+# Files of code that calls the learner's, or stands in for it: the check's, the exercise's, its
+# solution's and the grader's own.
+DRIVER, GIVEN, INSTEAD, GRADER = "<driver>", "<given>", "<instead>", "<grader>"
 _FOLDER = os.path.dirname(__file__)
 _NO_CODE = compile("", GRADER, "exec")
 
@@ -118,7 +119,9 @@ def anonymous(code: types.CodeType) -> types.CodeType:
 def _is_caller(code: types.CodeType) -> bool:
     """Tell whether code is none of the learner's, and no library's either."""
     file = code.co_filename
-    return file in (DRIVER, GIVEN, GRADER) or file.startswith(_FOLDER) or id(code) in _CALLERS
+    return (
+        file in (DRIVER, GIVEN, INSTEAD, GRADER) or file.startswith(_FOLDER) or id(code) in _CALLERS
+    )
 
 
 def _outside_of(code: types.CodeType) -> types.CodeType:

@@ -131,7 +131,8 @@ def request_of(
         "data": np.frombuffer(work.data, np.uint8),
         "suffix": work.suffix,
         "names": list(work.names),
-        "given": f"{work.given}\n\n{work.instead}",
+        "given": work.given,
+        "instead": work.instead,
         "locked": list(work.locked),
         "skip": list(work.skip),
     }

@@ -46,6 +46,7 @@ def main() -> None:
             "suffix": suffix,
             "names": [],
             "given": "y = 1",
+            "instead": "z = 1",
             "locked": [],
             "skip": [],
         }

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from autodiff_kit.grading import seal
-from autodiff_kit.grading.calls import Call, Limits, Reply, Runner
+from autodiff_kit.grading.calls import Call, Limits, Reply, Runner, Work
 
 # Each way to a frame that Python has; `shown` is all that can be read of one.
 CODE = """
@@ -263,6 +263,56 @@ def end(): return calls
     (reply,) = runner.run_calls(code, [Call(body, np.ones(4), True)], Limits(seconds=10))
 
     assert (reply.status, reply.value) == ("ok", [[], [8, 2, 1, 1, 0, 4, 1, 1]]), reply
+
+
+SECRET = (
+    "def helper(x, scale=1):\n    hidden_name = x * 1234.5678\n    return hidden_name / scale\n"
+)
+READER = """
+import sys, traceback, types
+
+class Looks(float):
+    def __mul__(self, other):
+        try:
+            frame = sys._getframe(1)
+        except ValueError:  # as at the bottom of the stack
+            return 2.0
+        found.append([parts(frame.f_code), repr(frame.f_locals)])
+        return 2.0
+
+def parts(code):
+    return [code.co_name, code.co_names, code.co_varnames, code.co_consts, code.co_code.hex()]
+
+def helper(x):
+    return None
+
+def asked(x):
+    global found
+    found = [parts(helper.__code__), parts(types.FunctionType.__dict__["__code__"].__get__(helper))]
+    found += [repr(helper.__closure__), repr(sorted(helper.__globals__))]
+    helper(Looks(1.0))
+    try:
+        helper("text", scale=None)
+    except TypeError as error:
+        trace = error.__traceback__
+        while trace is not None:
+            if not trace.tb_frame.f_code.co_filename.startswith("<submission"):
+                found.append(parts(trace.tb_frame.f_code))
+                found.append(traceback.format_tb(trace)[0].splitlines()[1:])
+            trace = trace.tb_next
+    return repr([found, helper(2.0)])
+"""
+
+
+def test_what_stands_in_for_a_step_can_be_called_and_not_read(runner: Runner) -> None:
+    work = Work(READER.encode(), ".py", names=("asked",), instead=SECRET)
+    call = Call("def drive(step, data):\n    return step.asked(data)\n", 1.0, is_example=True)
+
+    (reply,) = runner.run_calls(work, [call], Limits())
+
+    assert reply.status == "ok", reply.error
+    assert str(2.0 * 1234.5678) in reply.value  # it does its work
+    assert "hidden_name" not in reply.value and "1234.5678" not in reply.value
 
 
 def test_modules_that_read_frames_in_c_are_not_there(replies: dict[str, Reply]) -> None:
