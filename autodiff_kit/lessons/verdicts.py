@@ -91,14 +91,12 @@ class Verdicts(tuple[Verdict, ...]):
         for verdict in self:
             lesson = verdict.lesson if verdict.lesson != before else ""
             before = verdict.lesson
-            cells = (lesson, _inline(verdict.claim), _inline(verdict.finding))
-            rows.append("<tr>" + "".join(f'<td align="left">{c}</td>' for c in cells) + "</tr>")
-        head = "".join(
-            f'<th align="left">{title}</th>' for title in ("lesson", "claimed", "what you saw")
-        )
+            rows.append(_row("td", lesson, _inline(verdict.claim), _inline(verdict.finding)))
         return (
-            f"<table><caption>{html.escape(repr(self))}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+            # Jupyter aligns the cells of an output's table to the right, and lets it be wider.
+            f'<p>{html.escape(repr(self))}</p><table style="width: 100%; table-layout: auto">'
+            f"<thead>{_row('th', 'lesson', 'claimed', 'what you saw')}</thead>"
+            f"<tbody>{''.join(rows)}</tbody></table>"
         )
 
     def __repr__(self) -> str:
@@ -109,6 +107,13 @@ class Verdicts(tuple[Verdict, ...]):
 
 
 _WORDS = {"holds": "hold", "in part": "hold in part", "does not hold": "do not hold"}
+
+
+def _row(tag: str, lesson: str, *cells: str) -> str:
+    left = "text-align: left; white-space"
+    style = f"{left}: normal; overflow-wrap: anywhere; width: 45%"
+    rest = "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in cells)
+    return f'<tr><{tag} style="{left}: nowrap">{lesson}</{tag}>{rest}</tr>'
 
 
 def _inline(markdown: str) -> str:
