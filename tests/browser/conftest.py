@@ -1,9 +1,10 @@
 """A real JupyterLab and a real Chromium for the journeys, one of each for the whole run.
 
 Every page fails its test if the browser's console shows an error, or if anything is asked of
-another machine. A page with JupyterLab in it is handed on from test to test, as a learner opens one
-notebook after the other: to load it takes longer than most tests. Each notebook has a kernel of its
-own. Without Chromium these tests are skipped (see the ``conftest.py`` of the checkout).
+another machine. A page is handed on from test to test, with JupyterLab in it as a learner opens one
+notebook after the other, or empty: to make a page and to load JupyterLab takes longer than most
+tests. Each notebook has a kernel of its own. Without Chromium these tests are skipped (see the
+``conftest.py`` of the checkout).
 """
 
 from __future__ import annotations
@@ -247,8 +248,9 @@ class Desk:
 
     page: Any
     problems: list[str] = field(default_factory=list)
+    look: tuple[bool, bool] = (False, False)
     lab: Hashable = None
-    """What JupyterLab was loaded with, if the page is to be handed on."""
+    """What JupyterLab was loaded with, if it is there for the next test, too."""
 
     def watch(self) -> Desk:
         """Collect console errors and requests to other machines."""
@@ -256,6 +258,17 @@ class Desk:
         self.page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
         self.page.on("request", self._requested)
         return self
+
+    def tidy(self) -> bool:
+        """Make the page as it was before the test; return whether that is possible."""
+        if self.page.is_closed():
+            return False
+        if self.lab:
+            return bool(self.page.evaluate(TIDY))
+        self.page.mouse.move(-9, -9)
+        self.page.emulate_media(media="null")
+        self.page.goto("about:blank")
+        return True
 
     def _heard(self, message: Any) -> None:
         if message.type == "error":
@@ -290,7 +303,7 @@ def profiles(browser: Any) -> Iterator[Callable[[bool, bool], Any]]:
 
 @pytest.fixture(scope="session")
 def idle(profiles: Callable[[bool, bool], Any]) -> list[Desk]:
-    """Pages with JupyterLab in them that no test has at the moment; the one used last comes last.
+    """Pages that no test has at the moment; the one used last comes last.
 
     They are closed with the profiles that they belong to.
     """
@@ -303,7 +316,8 @@ def desk(
 ) -> Iterator[Callable[..., Desk]]:
     """Make watched pages, ``desk(width=600)``; in the end nothing may have gone wrong.
 
-    ``desk(lab=...)`` may be a page that has JupyterLab in it already, loaded with the same.
+    The page is new, or as empty as a new one; ``desk(lab=...)`` may be a page that has JupyterLab
+    in it already, loaded with the same.
     """
     desks: list[Desk] = []
     failed = request.session.testsfailed
@@ -315,13 +329,13 @@ def desk(
         motion: bool = False,
         lab: Hashable = None,
     ) -> Desk:
-        lab = lab and (lab, dark, motion)
-        desk = next((other for other in idle if lab and other.lab == lab), None)
+        look = dark, motion
+        desk = next((other for other in idle if (other.lab, other.look) == (lab, look)), None)
         if desk:
             idle.remove(desk)
             desk.page.bring_to_front()
         else:
-            desk = Desk(profiles(dark, motion).new_page(), lab=lab).watch()
+            desk = Desk(profiles(*look).new_page(), look=look, lab=lab).watch()
         desk.page.set_viewport_size({"width": width, "height": height})
         desk.page.set_default_timeout(20_000)
         desks.append(desk)
@@ -332,12 +346,12 @@ def desk(
     problems = [problem for problem in problems if problem not in NOTEBOOK_7]
     is_sound = not problems and request.session.testsfailed == failed
     for desk in desks:
-        if is_sound and desk.lab and not desk.page.is_closed() and desk.page.evaluate(TIDY):
+        if is_sound and desk.tidy():
             desk.problems.clear()  # of closing notebooks
             idle.append(desk)
         else:
             desk.page.close()
-    for old in idle[:-KEPT]:
+    for old in [desk for desk in idle if desk.lab][:-KEPT]:
         idle.remove(old)
         old.page.close()
     assert problems == []
