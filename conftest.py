@@ -288,7 +288,7 @@ nbval.kernel.start_new_kernel = _start_kernel
 
 
 @pytest.fixture(scope="session")
-def _kernels() -> Iterator[str]:
+def kernel_folder() -> Iterator[str]:
     folder = tempfile.mkdtemp(prefix="adk-kernels-")
     with warm_kernels.server(Path(folder)) if hasattr(os, "fork") else nullcontext():
         yield folder
@@ -296,9 +296,9 @@ def _kernels() -> Iterator[str]:
 
 
 @pytest.fixture
-def kernels(_kernels: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def kernels(kernel_folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let each kernel be a fork of one process that has imported Jupyter and the kit."""
-    monkeypatch.setenv("JUPYTER_PATH", _kernels)
+    monkeypatch.setenv("JUPYTER_PATH", kernel_folder)
 
 
 @pytest.hookimpl(optionalhook=True)

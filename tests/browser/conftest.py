@@ -3,8 +3,9 @@
 Every page fails its test if the browser's console shows an error, or if anything is asked of
 another machine. A page is handed on from test to test, with JupyterLab in it as a learner opens one
 notebook after the other, or empty: to make a page and to load JupyterLab takes longer than most
-tests. Each notebook has a kernel of its own. Without Chromium these tests are skipped (see the
-``conftest.py`` of the checkout).
+tests. Each notebook has a kernel of its own, a copy of one that has imported what all need
+(``warm_kernels.py``). Without Chromium these tests are skipped (see the ``conftest.py`` of the
+checkout).
 """
 
 from __future__ import annotations
@@ -152,7 +153,7 @@ class Server:
 
 
 @pytest.fixture(scope="session")
-def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def jupyter(tmp_path_factory: pytest.TempPathFactory, kernel_folder: str) -> Iterator[Server]:
     """JupyterLab (and Notebook 7 on the same server) with settings and folders of its own."""
     if find_spec("jupyterlab") is None:
         missing("jupyterlab is not installed")
@@ -187,6 +188,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     # The defaults that `autodiff-kit lab` brings along: widgets are saved with the notebook.
     defaults = ROOT / "autodiff_kit" / "lessons" / "jupyter_config"
     environment["JUPYTER_CONFIG_PATH"] = str(defaults)
+    environment["JUPYTER_PATH"] = kernel_folder
     command = [
         *(sys.executable, "-m", "jupyterlab", "--allow-root", "--no-browser"),
         *("--ServerApp.ip=127.0.0.1", f"--ServerApp.port={port}", "--ServerApp.port_retries=0"),

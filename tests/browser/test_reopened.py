@@ -32,6 +32,7 @@ SAVE_AND_END = """async () => {
   await app.commands.execute('docmanager:save');
   const panel = [...app.shell.widgets('main')].find((widget) => widget.sessionContext);
   await panel.sessionContext.shutdown();
+  if (app.name === 'JupyterLab') panel.dispose();
 }"""
 # All that is seen of the outputs of a cell: words, pictures, and what rules bring in.
 SEEN = """area => [...area.querySelectorAll('.jp-OutputArea-child')]

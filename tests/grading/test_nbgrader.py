@@ -16,6 +16,7 @@ import pytest
 
 from autodiff_kit.grading.calls import Work
 from autodiff_kit.grading.course import open_course
+from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.worker import Level0
 
@@ -41,42 +42,53 @@ def nbgrader(course: Path, *words: str) -> str:
     return process.stdout + process.stderr
 
 
-@pytest.mark.parametrize(("name", "mistake"), EXERCISES)
 def test_generate_validate_autograde_and_export_agree_with_our_grader(
-    name: str, mistake: str, tmp_path: Path
+    tmp_path: Path, kernels: None
 ) -> None:
     course = tmp_path / "course"
     shutil.copytree(ROOT / "exercises", course, ignore=shutil.ignore_patterns("release"))
-    solved = course / "source" / name / f"{name}.ipynb"
-    exercise = open_course(course).exercise(name[1:].replace("_", ".", 1))
-    mistakes = {mutant.name: mutant.code for mutant in exercise.mutants}
+    solutions = {name: course / "source" / name / f"{name}.ipynb" for name, _ in EXERCISES}
 
-    nbgrader(course, "generate_assignment", name, "--create")
-    released = course / "release" / name / f"{name}.ipynb"
-    mistaken = json.loads(solved.read_text(encoding="utf-8"))
-    for cell in mistaken["cells"]:
-        if cell["metadata"].get("nbgrader", {}).get("solution"):
-            cell["source"] = mistakes[mistake]
-    notebooks = {
-        "ada": solved.read_text(encoding="utf-8"),
-        "ben": json.dumps(mistaken),
-        "cem": released.read_text(encoding="utf-8"),
-    }
-    for student, text in notebooks.items():
+    for name, _ in EXERCISES:
+        nbgrader(course, "generate_assignment", name, "--create")
+    works = {}
+    for name, mistake in EXERCISES:
+        released = course / "release" / name / f"{name}.ipynb"
+        works["ada", name] = solutions[name].read_text(encoding="utf-8")
+        works["ben", name] = with_mistake(course, works["ada", name], name, mistake)
+        works["cem", name] = released.read_text(encoding="utf-8")
+    for (student, name), text in works.items():
         folder = course / "submitted" / student / name
         folder.mkdir(parents=True)
         (folder / f"{name}.ipynb").write_text(text, encoding="utf-8")
-    validated = nbgrader(course, "validate", str(solved))
-    nbgrader(course, "autograde", name, "--create")
+    validated = nbgrader(course, "validate", *map(str, solutions.values()))
+    for name, _ in EXERCISES:
+        nbgrader(course, "autograde", name, "--create")
     nbgrader(course, "export", "--to", "grades.csv")
 
     with (course / "grades.csv").open(newline="") as lines:
-        scores = {row["student_id"]: float(row["score"]) for row in csv.DictReader(lines)}
+        rows = list(csv.DictReader(lines))
+    scores = {(row["student_id"], row["assignment"]): float(row["score"]) for row in rows}
     ours = {}
-    for student, text in notebooks.items():
+    for (student, name), text in works.items():
         work = Work(text.encode(), ".ipynb")
-        ours[student] = grade_code(exercise, work, Level0(), 1).points
-    assert "Success" in validated
+        ours[student, name] = grade_code(exercise_of(course, name), work, Level0(), 1).points
+    assert validated.count("Success") == len(EXERCISES)
     assert scores == ours
-    assert (scores["ada"], scores["cem"]) == (10.0, 0.0)
-    assert 0 < scores["ben"] < 10
+    for name, _ in EXERCISES:
+        assert (scores["ada", name], scores["cem", name]) == (10.0, 0.0)
+        assert 0 < scores["ben", name] < 10
+
+
+def exercise_of(course: Path, name: str) -> Exercise:
+    return open_course(course).exercise(name[1:].replace("_", ".", 1))
+
+
+def with_mistake(course: Path, solved: str, name: str, mistake: str) -> str:
+    """Return a solved notebook with a known mistake in the place of the solution."""
+    mistakes = {mutant.name: mutant.code for mutant in exercise_of(course, name).mutants}
+    notebook = json.loads(solved)
+    for cell in notebook["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            cell["source"] = mistakes[mistake]
+    return json.dumps(notebook)
