@@ -28,14 +28,16 @@ def steps(array: Any) -> Ints:
     if array.base is None and array.flags.c_contiguous:  # where NumPy keeps steps of one entry
         return tuple(math.prod(n or 1 for n in array.shape[d + 1 :]) for d in range(array.ndim))
     strides: list[int] = []
-    behind = 1  # the size of the dimension that follows
+    follows = whole = 1  # the step over all that follows; and without what ``unsqueeze`` put in
     for step, size in zip(array.strides[::-1], array.shape[::-1], strict=True):
         # Where a step leads nowhere NumPy has 0, PyTorch what would lead over all that follows.
-        if not step and (size == 1 or not array.size):
-            strides.append(strides[-1] * max(behind, 1) if strides else 1)
-        else:
-            strides.append(step // array.itemsize)
-        behind = size
+        is_put_in = not step and size == 1
+        own = follows if is_put_in else step // array.itemsize
+        if not step and not is_put_in and not array.size:
+            own = whole
+        strides.append(own)
+        follows = own * size
+        whole = whole if is_put_in else own * max(size, 1)
     return tuple(strides[::-1])
 
 

@@ -90,6 +90,7 @@ def test_reading_a_slot_of_a_tensor_calls_no_python() -> None:
         "from torch.nn.utils.stateless import functional_call",
         "import torch.utils.benchmark as benchmark",
         "from torch.distributions.von_mises import VonMises",
+        "from torch.ops import aten",
     ],
 )
 def test_imports(statement: str) -> None:

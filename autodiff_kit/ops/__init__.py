@@ -21,6 +21,7 @@ from autodiff_kit.lazy import keep
 from autodiff_kit.ops.arithmetic import *
 from autodiff_kit.ops.table import op as op
 from autodiff_kit.ops.table import vjp as vjp
+from autodiff_kit.outside import absent
 
 if TYPE_CHECKING:
     from autodiff_kit.ops.activations import *
@@ -96,4 +97,4 @@ def __getattr__(name: str) -> Any:
         for file in _LATER:
             if name in (ops := _load(file)):
                 return ops[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    raise absent(__name__, name)

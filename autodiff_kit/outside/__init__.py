@@ -61,6 +61,7 @@ _INSTEAD = {
     "torch.contiguous_format": _LEAVE_OUT,
     "torch.preserve_format": _LEAVE_OUT,
     "torch.strided": _LEAVE_OUT,
+    "torch.ops": "torch.ops is the kit's own op table here: call the function, such as torch.mul.",
     "torch.compile": _COMPILE,
     "torch.compiler": _COMPILE,
     "torch.nn.Module.compile": _COMPILE,

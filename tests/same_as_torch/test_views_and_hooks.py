@@ -86,7 +86,7 @@ print(x)""",
     "all of an expanded tensor": "torch.zeros(3).expand(2, 3)[:] = torch.ones(3)",
     "a dimension put into a slice keeps its strides": """
 a = torch.arange(14).view(2, 7)
-for x in (a[:1, 0], a[:1], a[:, 0], a[0, 0]):
+for x in (a[:1, 0], a[:1], a[:, 0], a[0, 0], torch.empty(0), torch.empty(0, 3), torch.empty(3, 0)):
     print([x.unsqueeze(d).stride() for d in range(-1, x.ndim + 1)], x[None].stride())
 print(a[:1, 0].unsqueeze(1)._base is a, a[0, 0].unsqueeze(0))""",
     # -- overlaps
