@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import html
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import anywidget
 import traitlets
@@ -25,7 +25,14 @@ from autodiff_kit.view.perform.script import CONCEPTS
 from autodiff_kit.view.stand_in import outputs, stand_in, with_stills
 from autodiff_kit.view.viewer import joined, static
 
-__all__ = ["Card", "ProgressCard", "QuestionCard"]
+__all__ = ["Card", "ProgressCard", "QuestionCard", "Words"]
+
+
+class Words(NamedTuple):
+    """What a card says of its question: above it, and on the button that judges an answer."""
+
+    heading: str
+    check: str
 
 
 def _static(name: str) -> str:
@@ -77,14 +84,16 @@ class QuestionCard(Card):
     Attributes
     ----------
     form : dict
-        How to answer: ``kind``, for each choice its ``value`` and ``html``, and for what is typed
-        the ``placeholder``.
+        How to answer: ``kind``, for each choice its ``value`` and ``html``, for what is typed the
+        ``placeholder``, and the card's ``words``.
     state : dict
         What came of the last answer: ``count`` (of reactions so far), ``given``, ``outcome``
         (``""``, ``"right"``, ``"wrong"``, ``"unclear"``, ``"looked"``), ``feedback`` and ``note``
         as HTML; and ``marks``, the outcome of each choice that was tried. It is replaced with every
         answer, never changed.
     """
+
+    words = Words("Predict first", "Check my prediction")
 
     form = traitlets.Dict().tag(sync=True)
     state = traitlets.Dict().tag(sync=True)
@@ -103,6 +112,7 @@ class QuestionCard(Card):
             body=to_html(question.text),
             form={
                 "kind": question.kind,
+                "words": self.words._asdict(),
                 "placeholder": question.kind_of_answer,
                 "choices": [
                     {"value": choice, "html": inline(choice)} for choice in _shuffled(question)

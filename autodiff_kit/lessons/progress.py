@@ -20,8 +20,8 @@ from autodiff_kit.free_form import Json
 from autodiff_kit.lessons import library
 from autodiff_kit.lessons.renamed import renamed
 
-__all__ = ["Answer", "Performance", "keep", "keep_performance", "path", "read"]
-__all__ += ["read_performances"]
+__all__ = ["Answer", "Performance", "RecalledAnswer", "keep", "keep_performance", "keep_recalled"]
+__all__ += ["path", "read", "read_performances", "read_recalled"]
 
 VERSION = 2  # 1: the keys of the lessons' first edition
 LOCK_SECONDS = 5.0
@@ -64,11 +64,33 @@ class Performance:
         What was asked for and right at once, by the names of ``view/perform/script.py``.
     again : list of str
         What went wrong the last time: mistakes of a known kind first, then what was asked for.
+    at : int
+        When that was: later performances and recalled answers have larger numbers.
     """
 
     times: int
     mastered: list[str]
     again: list[str]
+    at: int = 0
+
+
+@dataclass(frozen=True)
+class RecalledAnswer:
+    """What is kept about a question that was asked again in a later lesson.
+
+    Attributes
+    ----------
+    times : int
+        How often it was answered there.
+    right : bool
+        Whether the last answer was right.
+    at : int
+        When that was, as for a performance.
+    """
+
+    times: int
+    right: bool
+    at: int = 0
 
 
 class _DamagedError(Exception):
@@ -153,7 +175,7 @@ def keep_performance(key: str, result: Json) -> tuple[bool, str]:
 
     def add(data: Json) -> None:
         before = _performances(data)
-        performance = _merged(before.get(key), result)
+        performance = _merged(before.get(key), result, _next(data))
         entries = {**_entries(data), key: asdict(performance)}
         data["performances"] = dict(sorted(entries.items()))
 
@@ -193,23 +215,22 @@ def keep_recalled(key: str, right: bool) -> tuple[bool, str]:
     """
 
     def add(data: Json) -> None:
-        before = _recalled(data)
-        times, _ = before.get(key, (0, False))
+        before = _recalled(data).get(key)
+        answer = RecalledAnswer((before.times if before else 0) + 1, right, _next(data))
         entries = data.get("recalled")
-        entries = entries if isinstance(entries, dict) else {}
-        entries = {**entries, key: {"times": times + 1, "right": right}}
+        entries = {**(entries if isinstance(entries, dict) else {}), key: asdict(answer)}
         data["recalled"] = dict(sorted(entries.items()))
 
     return _change(add, "answer")
 
 
-def read_recalled() -> dict[str, tuple[int, bool]]:
+def read_recalled() -> dict[str, RecalledAnswer]:
     """Read which questions were recalled; change nothing.
 
     Returns
     -------
-    dict from str to (int, bool) - by the questions' keys, how often, and whether the last answer
-    was right. Of a file that cannot be read, nothing.
+    dict from str to RecalledAnswer - by the questions' keys. Of a file that cannot be read,
+    nothing.
     """
     try:
         return _recalled(_load(path()))
@@ -217,14 +238,26 @@ def read_recalled() -> dict[str, tuple[int, bool]]:
         return {}
 
 
-def _recalled(data: Json) -> dict[str, tuple[int, bool]]:
+def _recalled(data: Json) -> dict[str, RecalledAnswer]:
     """Take what was recalled out of a file's content; an entry that is not whole is left out."""
     recalled = {}
     entries = data.get("recalled")
     for key, entry in entries.items() if isinstance(entries, dict) else ():
         if isinstance(entry, dict) and isinstance(entry.get("times"), int):
-            recalled[key] = entry["times"], entry.get("right") is True
+            right = entry.get("right") is True
+            recalled[key] = RecalledAnswer(entry["times"], right, _number(entry.get("at")))
     return recalled
+
+
+def _number(value: object) -> int:
+    """Return the place of a change among the others; 0 where an earlier kit kept none."""
+    return value if isinstance(value, int) else 0
+
+
+def _next(data: Json) -> int:
+    """Return a number larger than those of all performances and recalled answers so far."""
+    entries = [*_performances(data).values(), *_recalled(data).values()]
+    return 1 + max((entry.at for entry in entries), default=0)
 
 
 def _change(change: Callable[[Json], None], what: str) -> tuple[bool, str]:
@@ -271,16 +304,16 @@ def _performances(data: Json) -> dict[str, Performance]:
         is_whole = isinstance(entry, dict) and isinstance(entry.get("times"), int)
         if is_whole and all(isinstance(entry.get(name), list) for name in names):
             lists = {name: [str(word) for word in entry[name]] for name in names}
-            performances[key] = Performance(entry["times"], **lists)
+            performances[key] = Performance(entry["times"], **lists, at=_number(entry.get("at")))
     return performances
 
 
-def _merged(before: Performance | None, result: Json) -> Performance:
+def _merged(before: Performance | None, result: Json, at: int) -> Performance:
     """Keep what was mastered once; what is to be tried again is what went wrong last."""
     mastered = [*dict.fromkeys([*(before.mastered if before else ()), *result["mastered"]])]
     again = [*result["misconceptions"], *result["practise"]]
     mastered = [concept for concept in mastered if concept not in again]
-    return Performance((before.times if before else 0) + 1, mastered, again)
+    return Performance((before.times if before else 0) + 1, mastered, again, at)
 
 
 def _merge(before: Answer | None, response: str, right: bool, looked: bool) -> Answer:

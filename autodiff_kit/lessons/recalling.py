@@ -10,7 +10,7 @@ import html
 
 from autodiff_kit.lessons import progress
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
-from autodiff_kit.lessons.cards import QuestionCard
+from autodiff_kit.lessons.cards import QuestionCard, Words
 from autodiff_kit.lessons.questions import Question
 
 __all__ = ["COUNT", "REPEATED", "RecallCard", "Recalled", "ask", "choose"]
@@ -50,6 +50,8 @@ REPEATED: dict[str, tuple[str, ...]] = {
 class RecallCard(QuestionCard):
     """A question of an earlier lesson; the answer is kept as one that was recalled."""
 
+    words = Words("Recall", "Check my answer")
+
     def __init__(self, question: Question) -> None:
         super().__init__(question, is_recalled=True)
         number = question.key.partition(".")[0]
@@ -85,8 +87,9 @@ def ask(lesson: str) -> Recalled:
 def choose(lesson: str) -> list[str]:
     """Return the keys of the questions that a learner is asked as a lesson begins.
 
-    First what was wrong or was looked up, in a prediction or as a mistake in a performance, and not
-    recalled since; then what was recalled least often, and of that what was asked longest ago.
+    First what was wrong or was looked up (in a prediction, when it was recalled, or as a mistake in
+    a performance) and not recalled since; then what was recalled least often, and of that what was
+    asked longest ago.
 
     Parameters
     ----------
@@ -99,15 +102,18 @@ def choose(lesson: str) -> list[str]:
     answers, _ = progress.read()
     performances, _ = progress.read_performances()
     recalled = progress.read_recalled()
-    mistakes = {name for performance in performances.values() for name in performance.again}
-
     places = {key: place for place, key in enumerate(REPEATED)}  # as the lessons ask them
 
+    def is_open(key: str) -> bool:
+        mistakes = [one.at for one in performances.values() if {*one.again} & {*REPEATED[key]}]
+        if key not in recalled:
+            return bool(mistakes) or (key in answers and not answers[key].right)
+        last = recalled[key]
+        return not last.right or any(at > last.at for at in mistakes)
+
     def order(key: str) -> tuple[bool, int, int]:
-        times, is_right = recalled.get(key, (0, False))
-        was_wrong = key in answers and not answers[key].right
-        is_open = not is_right and (was_wrong or not mistakes.isdisjoint(REPEATED[key]))
-        return not is_open, times, places[key]
+        times = recalled[key].times if key in recalled else 0
+        return not is_open(key), times, places[key]
 
     earlier = [key for key in REPEATED if key.partition(".")[0] < lesson]
     return sorted(sorted(earlier, key=order)[:COUNT], key=places.__getitem__)

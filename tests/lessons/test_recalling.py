@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from autodiff_kit.lessons import progress, recall
+from autodiff_kit.lessons import predict, progress, recall
 from autodiff_kit.lessons.bank import QUESTIONS
 from autodiff_kit.lessons.recalling import REPEATED, choose
 from autodiff_kit.view.perform.script import CONCEPTS, MISCONCEPTIONS
@@ -39,6 +39,44 @@ def test_a_mistake_in_a_performance_brings_its_question() -> None:
 
     assert choose("05")[-1:] == ["03.adds"]
     assert choose("14") == ["03.adds", "13.twice"]
+
+
+def test_a_mistake_made_since_opens_a_question_that_was_recalled() -> None:
+    progress.keep("03.adds", "6", True)
+    progress.keep_recalled("03.adds", True)
+    for key in [*REPEATED][:2]:
+        progress.keep_recalled(key, True)
+        progress.keep_recalled(key, True)
+    assert "03.adds" not in choose("04")
+
+    result = {"mastered": [], "misconceptions": ["overwrites"], "practise": []}
+    progress.keep_performance("03.engine", result)
+    assert "03.adds" in choose("04")
+
+    progress.keep_recalled("03.adds", True)
+    assert "03.adds" not in choose("04")
+
+    progress.keep_performance("03.engine", result)
+    progress.keep_performance(
+        "03.engine", {"mastered": ["sum"], "misconceptions": [], "practise": []}
+    )
+    assert "03.adds" not in choose("04")  # performed without it since
+
+
+def test_what_is_recalled_wrongly_comes_back() -> None:
+    progress.keep("04.jump", "2", True)
+    progress.keep_recalled("04.jump", True)
+    assert "04.jump" not in choose("13")
+
+    progress.keep_recalled("04.jump", False)
+    assert "04.jump" in choose("13")
+
+
+def test_the_card_asks_to_recall_and_not_to_predict() -> None:
+    (card,) = recall("01")
+    assert card.form["words"] == {"heading": "Recall", "check": "Check my answer"}
+
+    assert predict("00.slope").form["words"]["check"] == "Check my prediction"
 
 
 def test_of_what_was_right_the_oldest_and_least_recalled_come_first() -> None:
@@ -80,10 +118,25 @@ def test_stored_pages_show_no_question_for_it_depends_on_the_learner() -> None:
     assert "x * x" not in repr(card)
 
 
+def test_a_file_of_an_earlier_kit_is_read(file: Path) -> None:
+    kept = {"recalled": {"03.adds": {"times": 1, "right": True}}, "version": 1}
+    engine = {"times": 1, "mastered": [], "again": ["overwrites", "counts_once"]}
+    file.write_text(json.dumps({**kept, "performances": {"03.engine": engine}}))
+
+    assert choose("04") == ["00.slope", "01.twice"]
+
+    progress.keep_performance(
+        "03.engine", {"misconceptions": ["overwrites"], "mastered": [], "practise": []}
+    )
+    assert choose("04") == ["00.slope", "03.adds"]
+
+
 @pytest.mark.parametrize("damage", ["[1]", '{"version": 1, "recalled": [3]}'])
 def test_a_damaged_file_begins_anew(damage: str, file: Path) -> None:
     file.write_text(damage)
 
     assert choose("06") == [*REPEATED][:2]
     assert progress.keep_recalled("01.leaf", True)[0]
-    assert json.loads(file.read_text())["recalled"] == {"01.leaf": {"times": 1, "right": True}}
+    assert json.loads(file.read_text())["recalled"] == {
+        "01.leaf": {"times": 1, "right": True, "at": 1}
+    }

@@ -36,13 +36,13 @@ function choiceRow(choice, name) {
 
 /** The form below a question; returns its element and a function that takes it away again. */
 function questionForm(model, labelId, name) {
-  const { kind, choices, placeholder = "" } = model.get("form");
+  const { kind, words, choices, placeholder = "" } = model.get("form");
   const rows = choices.map((choice) => choiceRow(choice, name));
   const field = kind === "choice" ? null : make("input", {
     type: "text", class: "adk-q-field", "aria-labelledby": labelId, autocomplete: "off", autocapitalize: "off",
     spellcheck: "false", maxlength: 200, placeholder,
   });
-  const check = make("button", { type: "button", class: "adk-q-button adk-q-check" }, "Check my prediction");
+  const check = make("button", { type: "button", class: "adk-q-button adk-q-check" }, words.check);
   const look = make("button", { type: "button", class: "adk-q-button", hidden: "" }, "Show the answer");
   const feedback = make("div", { class: "adk-q-feedback", role: "status", "aria-live": "polite" });
   const note = make("div", { class: "adk-q-note" });
@@ -107,17 +107,18 @@ function questionForm(model, labelId, name) {
 
 function render({ model, el }) {
   const name = `adk-q-${++made}-${Math.random().toString(36).slice(2)}`;
-  const asks = Boolean(model.get("form")?.kind);
+  const form = model.get("form");
+  const asks = Boolean(form?.kind);
   const card = make("div", { class: "adk-q", role: "group", "aria-label": asks ? "Question" : "Progress" });
-  if (asks) card.append(make("div", { class: "adk-q-kicker" }, "Predict first"));
+  if (asks) card.append(make("div", { class: "adk-q-kicker" }, form.words.heading));
   card.append(written(model.get("body"), { class: "adk-q-text", id: name }));
-  const form = asks ? questionForm(model, name, `${name}-choice`) : null;
-  if (form) card.append(form.element);
+  const answering = asks ? questionForm(model, name, `${name}-choice`) : null;
+  if (answering) card.append(answering.element);
   el.append(card);
   // Shift+Enter where an answer is given checks it: to run the cell anew would lose it.
   const endKeys = ownKeys(card, ({ key, target }) => key === "Enter" && target.matches("input"));
   return () => {
-    form?.end();
+    answering?.end();
     endKeys();
   };
 }
