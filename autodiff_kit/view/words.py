@@ -29,6 +29,7 @@ __all__ = [
     "memory",
     "on_arrow",
     "ordinal",
+    "readable",
     "sentence",
     "spoken",
     "sum_of",
@@ -61,6 +62,21 @@ def spoken(text: str) -> str:
     ('8.0', '[1.0, 2.5]', '1.5e-06')
     """
     return re.sub(r"(?<![\d.])(\d+)\.(?![\d.e])", r"\1.0", text)
+
+
+def readable(text: str) -> str:
+    """Write a number in code that stands before a punctuation mark without a point at its end.
+
+    Examples
+    --------
+    >>> readable("`y` is `8.`: so it is `[1., 2.]`, not `8.`.")
+    '`y` is `8.0`: so it is `[1., 2.]`, not `8.0`.'
+    """
+    parts = text.split("`")
+    for k in range(1, len(parts) - 1, 2):
+        if parts[k + 1].startswith((".", ",", ":", ";")) and re.fullmatch(r"-?\d+\.", parts[k]):
+            parts[k] = spoken(parts[k])
+    return "`".join(parts)
 
 
 def memory(size: int) -> str:

@@ -192,6 +192,24 @@ def test_the_level_can_be_changed_at_any_time(page: Callable[..., Performance]) 
     assert "9" not in lab.verdict
 
 
+def test_a_grad_that_is_asked_for_is_not_in_the_picture(page: Callable[..., Performance]) -> None:
+    lab = page("the mock", only="state")
+    shown = lab.root.locator("[data-node] .adk-grad")
+
+    assert lab.prompt == "What is w.grad at the end?"
+    assert shown.all_text_contents()[:2] == ["= ?", "?"]
+    assert lab.root.locator(".adk-asked").get_attribute("data-node") == lab.task["node"]
+    lab.right()
+    assert [lab.prompt, *shown.all_text_contents()[:2]] == [
+        "What is x.grad at the end?",
+        "= 36.",
+        "?",
+    ]
+    lab.right()
+    assert shown.all_text_contents()[:2] == ["= 36.", "45."]
+    assert lab.root.locator(".adk-asked").count() == 0
+
+
 def test_an_exam_tells_at_the_end_what_was_wrong(page: Callable[..., Performance]) -> None:
     lab = page("a square", level="exam", only="backward")
     lab.walk.is_exam = True

@@ -153,6 +153,25 @@ def test_what_a_browser_gets_before_the_first_answer_holds_none(
 
 
 @each_performed
+def test_afterwards_a_box_says_its_gradient_but_not_while_its_grad_is_asked_for(
+    exercise: Exercise, tmp_path: Path
+) -> None:
+    lab = Performance(exercise, tmp_path)
+    asked = [task for task in lab.script["tasks"].values() if task["about"] == "leaf"]
+    passes = [stage["pass"] for stage in lab.script["stages"] if "pass" in stage]
+    reached = {box for one in passes for box in one["nodes"]}
+    answers = answers_to(exercise, lab._draw)
+    first = len(answers) - sum(t["part"] == "state" for t in lab.script["tasks"].values())
+
+    for count in range(first, len(answers) + 1):
+        lab.log = [["answer", answer, True] for answer in answers[:count]]
+        hidden = {task["node"] for task in asked[max(count - first, 0) :]}
+        assert set(lab.told["fields"]) == reached - hidden
+
+    assert all(lab.told["fields"].values())
+
+
+@each_performed
 def test_a_lab_that_is_made_again_stands_where_it_stood(exercise: Exercise, tmp_path: Path) -> None:
     lab = Performance(exercise, tmp_path)
     first, second = answers_to(exercise, lab._draw)[:2]

@@ -10,10 +10,9 @@ from autodiff_kit.record.events import Branch, NodeRecord
 from autodiff_kit.view.perform.branches import Fork, fork_of
 from autodiff_kit.view.perform.context import Context, bare_task, choice, code, slip
 from autodiff_kit.view.perform.script import Mark, Slip, Stage
-from autodiff_kit.view.rule_words import rule_of
+from autodiff_kit.view.rule_words import rule_of, worded
 from autodiff_kit.view.rules import fill
 from autodiff_kit.view.values import TIMES
-from autodiff_kit.view.words import capital
 
 __all__ = ["branch_slip", "build_stages", "why_closed"]
 
@@ -257,16 +256,10 @@ def _saved(context: Context, node: int) -> list[str]:
     sources = [*dict.fromkeys([*by_arg.values(), node])]
     options = [{"value": context.box(n), "text": f"`{context.name(n)}`"} for n in sources]
     options.append({"value": "nothing", "text": "Nothing"})
-    rules = []
-    for source in record["inputs"]:
-        rule = rule_of(context.recording["ops"], record, source["arg"])
-        if rule and "node" in source and context.nodes[source["node"]]["requires_grad"]:
-            reads = context.names.reads(node, [*rule["reads"], "g"])
-            text = fill(rule["text"], reads, TIMES)
-            rules.append(f"for `{context.name(source['node'])}` it is `{text}`")
+    rules = _rules(context, record)
     if not rules:
         return []
-    advice = capital(f"look at the backward rule: {' and '.join(dict.fromkeys(rules))}.")
+    advice = f"The backward rule {', and the one '.join(rules)}."
     answer = [context.box(n) for n in sources if n in saved] or ["nothing"]
     reveal = code(*(context.name(n) for n in sources if n in saved)) if saved else "nothing"
     return [
@@ -277,14 +270,28 @@ def _saved(context: Context, node: int) -> list[str]:
             f"Which values does `{context.name(node)}` save for its backward rules?",
             [{"all": answer}],
             options=options,
-            otherwise=f"{advice} What it reads besides the gradient is saved, and nothing else.",
-            right=f"It saves {reveal}.",
+            otherwise=f"{advice} What is read besides the gradient is saved, and nothing else.",
+            right=f"It saves {reveal}. {advice}",
             reveal=reveal,
             node=context.box(node),
             where=record["where"],
             like=str(record["op"]),
         )
     ]
+
+
+def _rules(context: Context, record: NodeRecord) -> list[str]:
+    """Return what the backward rules of a node give: as formulas, or in words."""
+    rules = []
+    for source in record["inputs"]:
+        rule = rule_of(context.recording["ops"], record, source["arg"])
+        if rule and "node" in source and context.nodes[source["node"]]["requires_grad"]:
+            text = worded(record, source["arg"], source["node"], context.names)
+            if text is None:
+                reads = context.names.reads(record["id"], [*rule["reads"], "g"])
+                text = f"`{fill(rule['text'], reads, TIMES)}`"
+            rules.append(f"for `{context.name(source['node'])}` gives {text}")
+    return [*dict.fromkeys(rules)]
 
 
 def branch_slip(fork: Fork, answer: str) -> Slip:

@@ -6,6 +6,7 @@ After reading you know in which order the parts of a performance come. Read next
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.recording import Recording
@@ -14,6 +15,7 @@ from autodiff_kit.view.perform.backward import backward_stages
 from autodiff_kit.view.perform.building import build_stages
 from autodiff_kit.view.perform.context import Context, Lines, PerformError
 from autodiff_kit.view.perform.script import CONCEPTS, MISCONCEPTIONS, Part, Script
+from autodiff_kit.view.words import readable
 
 __all__ = ["PARTS", "perform_script", "script_of"]
 
@@ -75,11 +77,23 @@ def script_of(context: Context, only: str | Sequence[str] | None = None) -> Scri
         "version": 1,
         "title": context.picture.title,
         "parts": [part for part in parts if any(stage["part"] == part for stage in stages)],
-        "stages": stages,
-        "tasks": context.tasks,
+        "stages": _readable(stages),
+        "tasks": _readable(context.tasks),
         "lessons": MISCONCEPTIONS,
         "concepts": CONCEPTS,
     }
+
+
+TEXTS = {"prompt", "hint", "otherwise", "right", "text"}  # keys whose values are sentences
+
+
+def _readable(part: Any, key: str = "") -> Any:
+    """Return a part of a script with its sentences made readable."""
+    if isinstance(part, dict):
+        return {name: _readable(value, name) for name, value in part.items()}
+    if isinstance(part, list):
+        return [_readable(value) for value in part]
+    return readable(part) if key in TEXTS and isinstance(part, str) else part
 
 
 def parts_of(only: str | Sequence[str] | None) -> list[Part]:

@@ -123,6 +123,11 @@ def told_of(walk: Walk) -> Told:
         for send in (send for sends in walk.passes for send in sends):
             if send["edge"]:
                 answer["edges"][send["edge"]] = send["fields"]
+        plans = [stage["pass"] for stage in walk.script["stages"] if "pass" in stage]
+        if len(plans) == len(walk.passes) > 0:
+            open_boxes = _open_leaves(walk)
+            nodes = [(box, one) for plan in plans for box, one in plan["nodes"].items()]
+            answer["fields"] = {box: one["fields"] for box, one in nodes if box not in open_boxes}
         return answer
     is_open = task is not None and task["about"] in ("sum", "grad")
     for box in walk.complete:
@@ -132,3 +137,12 @@ def told_of(walk: Walk) -> Told:
         if send["edge"]:
             answer["edges"][send["edge"]] = send["fields"]
     return answer
+
+
+def _open_leaves(walk: Walk) -> set[str | None]:
+    """Return the boxes whose .grad is asked for now or later."""
+    done = [record.task for record in walk.records]
+    if walk.task is not None:
+        done = done[:-1]
+    tasks = walk.script["tasks"].items()
+    return {task["node"] for key, task in tasks if task["about"] == "leaf" and key not in done}

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
+
 import pytest
 
-from autodiff_kit.view.perform import PerformError
+from autodiff_kit.view.perform import PerformError, perform_script
+from tests.view.perform.bank import PROGRAMS, run
 from tests.view.perform.programs import LEAVES, script_of, tasks
 
 BOTH = """y = w
@@ -116,3 +120,21 @@ def test_what_a_variable_holds_now_is_told_from_what_the_rule_reads() -> None:
     (slip,) = (slip for slip in task["slips"] if "stale_value" in slip["is"])
 
     assert "that `h` has now" in slip["text"]
+
+
+@pytest.mark.parametrize("title", PROGRAMS)
+def test_no_text_holds_a_placeholder_or_a_number_whose_point_ends_the_sentence(title: str) -> None:
+    script = json.dumps(perform_script(run(title).recording), ensure_ascii=False)
+
+    assert re.findall(r"\{\w+\}", script) == []
+    assert re.findall(r"`-?\d+\.`[.,:;]", script) == []
+
+
+def test_what_is_saved_is_told_with_the_rules_that_read_it() -> None:
+    product, total = tasks(script_of(LEAVES + "k = w * x\ny = k.sum()\ny.backward()"), "saved")
+
+    assert product["right"] == (
+        "It saves `w` and `x`. The backward rule for `w` gives `(gradient of k) × x`, and the one "
+        "for `x` gives `(gradient of k) × w`."
+    )
+    assert total["right"].startswith("It saves nothing. The backward rule for `k` gives the grad")

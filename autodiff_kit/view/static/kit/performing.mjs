@@ -14,10 +14,11 @@ import { MARGIN, ZOOM } from "./panning.mjs";
 import { questionPane } from "./question.mjs";
 import { sourcePane } from "./source_pane.mjs";
 import { clamp, cursor, inflate, neighbour } from "./steps.mjs";
-import { walkOf } from "./walk.mjs";
+import { lengthOf, walkOf } from "./walk.mjs";
 
 const LEVELS = { worked: "Worked", guided: "Guided", free: "Free", exam: "Exam" };
 const DOTS = 14; // of the last questions
+const SUMS = new Set(["sum", "grad", "leaf"]); // ask for what a box holds
 
 function performer(root, payload, host) {
   const { script } = payload;
@@ -67,9 +68,7 @@ function performer(root, payload, host) {
   root.replaceChildren(head, progress, stage);
 
   // -- what the learner does
-  function note(entry) {
-    host.note(entry);
-  }
+  const { note } = host;
   function pick(id) {
     const task = walk.task;
     if (!task || isWorked()) return;
@@ -191,7 +190,14 @@ function performer(root, payload, host) {
     root.classList.toggle("adk-in-pass", Boolean(isInPass));
     root.dataset.phase = task?.part === "build" ? "forward" : "backward";
     const hidden = (id) => frames.hidden(id);
-    for (const id of payload.order) graph.update(id, { ...frames.fields[id], ...(isInPass ? fieldsOf(id) : host.told().fields?.[id]) }, hidden(id));
+    const open = openLeaves();
+    for (const id of payload.order) {
+      const box = graph.svg.querySelector(`[data-node="${id}"]`);
+      const isOpen = open.has(id) && box.querySelector(".adk-grad"); // what is no leaf of the graph has no room for it
+      const own = isInPass ? fieldsOf(id) : { ...host.told().fields?.[id], ...(isOpen && { g: null, grad: "?", total: "= ?" }) };
+      graph.update(id, { ...frames.fields[id], ...own }, hidden(id));
+      box.classList.toggle("adk-asked", task?.node === id && SUMS.has(task.about));
+    }
     const sent = new Map((isInPass ? pass.sent : []).map(({ edge, fields }) => [edge, { ...fields, ...host.told().edges?.[edge] }]));
     for (const id of allEdges) graph.carry(id, isInPass ? { ...(frames.edges[id] ?? {}), ...(sent.get(id) ?? {}) } : (host.told().edges?.[id] ?? frames.edges[id]));
     const own = task?.about === "inputs" || task?.about === "edges" ? task.node : null; // its edges are what is asked for
@@ -213,12 +219,18 @@ function performer(root, payload, host) {
     const plan = walk.pass.plan.nodes[id];
     if (!plan) return {};
     const [here, { task }] = [walk.count(id), walk];
-    const isAsked = task.node === id && (task.about === "sum" || task.about === "grad");
+    const isAsked = task.node === id && SUMS.has(task.about);
     const visited = walk.pass.visited.has(id);
     if (here === plan.needs && !isAsked) return { ...plan.fields, ...host.told().fields?.[id], visited };
     const words = isAsked ? "?" : here ? `${here} of ${plan.needs}` : null;
     if (!words) return {};
     return { g: words, total: isAsked ? "= ?" : words };
+  }
+  /** Leaves whose .grad is still to be asked for: until then, the picture does not say it. */
+  function openLeaves() {
+    if (walk.task?.part !== "state") return new Set();
+    const left = walk.stage.tasks.slice(walk.stage.tasks.indexOf(walk.records.at(-1).task));
+    return new Set(left.map((id) => script.tasks[id]).filter(({ about }) => about === "leaf").map(({ node }) => node));
   }
   /** The arrow that is asked about. */
   function asked() {
@@ -355,13 +367,6 @@ function performer(root, payload, host) {
 }
 
 const PARTS = { build: "Build", backward: "Backward", state: "Afterwards" };
-
-/** How many questions a script has: as many in any order. */
-function lengthOf(script) {
-  const walk = walkOf(script);
-  while (walk.task) walk.show();
-  return walk.records.length;
-}
 
 /** anywidget's entry; a page has a model of its own. */
 function render({ model, el }) {

@@ -205,3 +205,10 @@ export function walkOf(script, isExam = () => false) {
   goOn();
   return Object.assign(walk, { answer, show, skip, askSmaller, leaveSmaller, offersSmaller, isSmaller: () => main != null, count, result });
 }
+
+/** How many questions a script has: as many in any order. */
+export function lengthOf(script) {
+  const walk = walkOf(script);
+  while (walk.task) walk.show();
+  return walk.records.length;
+}
