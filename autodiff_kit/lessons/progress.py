@@ -256,8 +256,9 @@ def _number(value: object) -> int:
 
 def _next(data: Json) -> int:
     """Return a number larger than those of all performances and recalled answers so far."""
-    entries = [*_performances(data).values(), *_recalled(data).values()]
-    return 1 + max((entry.at for entry in entries), default=0)
+    numbers = [entry.at for entry in _performances(data).values()]
+    numbers += [entry.at for entry in _recalled(data).values()]
+    return 1 + max(numbers, default=0)
 
 
 def _change(change: Callable[[Json], None], what: str) -> tuple[bool, str]:

@@ -24,6 +24,7 @@ __all__ = [
     "capital",
     "dimensions",
     "equation",
+    "fraction",
     "full",
     "listed",
     "memory",
@@ -35,6 +36,7 @@ __all__ = [
     "sum_of",
     "sum_texts",
     "the_value",
+    "times",
 ]
 
 
@@ -77,6 +79,28 @@ def readable(text: str) -> str:
         if parts[k + 1].startswith((".", ",", ":", ";")) and re.fullmatch(r"-?\d+\.", parts[k]):
             parts[k] = spoken(parts[k])
     return "`".join(parts)
+
+
+def fraction(of: str, by: str) -> str:
+    """Write a derivative.
+
+    Examples
+    --------
+    >>> fraction("y", "x"), fraction("y", "w * x")
+    ('dy/dx', 'dy/d(w * x)')
+    """
+    return "/".join(f"d{name}" if name.isidentifier() else f"d({name})" for name in (of, by))
+
+
+def times(count: int) -> str:
+    """Say how often.
+
+    Examples
+    --------
+    >>> times(1), times(2), times(3)
+    ('once', 'twice', '3 times')
+    """
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def memory(size: int) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from autodiff_kit.view.perform.page import perform_payload, perform_to_html
+from autodiff_kit.view.viewer import static
 from tests.browser.labs import write
 from tests.browser.performing import OPTION_TEXT, Performance
 from tests.view.perform.bank import run
@@ -192,21 +193,69 @@ def test_the_level_can_be_changed_at_any_time(page: Callable[..., Performance]) 
     assert "9" not in lab.verdict
 
 
+# What is drawn of all parts: each in one line, with its place in the page.
+STYLES = """() => [...document.querySelectorAll('.adk-engine, .adk-engine *')].map((part, k) => {
+  const style = getComputedStyle(part);
+  const words = [...style].map((name) => `${name}: ${style.getPropertyValue(name)}`);
+  return `${k} ${part.tagName} ${part.getAttribute('class')}: ${words.join('; ')}`;
+})"""
+
+ADD_STYLES = """(text) => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync(text);
+  document.adoptedStyleSheets = [sheet];
+}"""
+
+
+@pytest.mark.parametrize("how", LOOKS[:3], ids=["wide", "dark", "narrow"])
+def test_a_stepper_below_it_changes_nothing(
+    how: dict[str, Any], page: Callable[..., Performance]
+) -> None:
+    lab = page("the mock", only="backward", motion=False, **how)
+    stepper = static("kit.css")  # the style sheet of each widget comes when it is drawn
+
+    def differences() -> list[str]:
+        before = lab.page.evaluate(STYLES)
+        lab.page.evaluate(ADD_STYLES, stepper)
+        after = lab.page.evaluate(STYLES)
+        lab.page.evaluate("() => { document.adoptedStyleSheets = []; }")
+        return [
+            f"{name.partition(':')[0]}: {sorted(set(name.split('; ')) ^ set(other.split('; ')))}"
+            for name, other in zip(before, after, strict=True)
+            if name != other
+        ]
+
+    assert differences() == []
+    lab.until("next")
+    lab.choose("2")
+    assert differences() == []
+    lab.root.get_by_role("button", name="Try again").click()
+    lab.until("targets")
+    first = lab.task["answers"][0]["all"][0]
+    lab.choose(first)
+    assert differences() == []
+    lab.choose(first)
+    lab.until("sum")
+    assert differences() == []
+    lab.all()
+    assert differences() == []
+
+
 def test_a_grad_that_is_asked_for_is_not_in_the_picture(page: Callable[..., Performance]) -> None:
     lab = page("the mock", only="state")
-    shown = lab.root.locator("[data-node] .adk-grad")
+    gradients = lab.root.locator("[data-node] .adk-grad")
 
     assert lab.prompt == "What is w.grad at the end?"
-    assert shown.all_text_contents()[:2] == ["= ?", "?"]
+    assert gradients.all_text_contents()[:2] == ["= ?", "?"]
     assert lab.root.locator(".adk-asked").get_attribute("data-node") == lab.task["node"]
     lab.right()
-    assert [lab.prompt, *shown.all_text_contents()[:2]] == [
+    assert [lab.prompt, *gradients.all_text_contents()[:2]] == [
         "What is x.grad at the end?",
         "= 36.",
         "?",
     ]
     lab.right()
-    assert shown.all_text_contents()[:2] == ["= 36.", "45."]
+    assert gradients.all_text_contents()[:2] == ["= 36.", "45."]
     assert lab.root.locator(".adk-asked").count() == 0
 
 

@@ -157,7 +157,7 @@ def test_afterwards_a_box_says_its_gradient_but_not_while_its_grad_is_asked_for(
     exercise: Exercise, tmp_path: Path
 ) -> None:
     lab = Performance(exercise, tmp_path)
-    asked = [task for task in lab.script["tasks"].values() if task["about"] == "leaf"]
+    questions = [task for task in lab.script["tasks"].values() if task["about"] == "leaf"]
     passes = [stage["pass"] for stage in lab.script["stages"] if "pass" in stage]
     reached = {box for one in passes for box in one["nodes"]}
     answers = answers_to(exercise, lab._draw)
@@ -165,7 +165,7 @@ def test_afterwards_a_box_says_its_gradient_but_not_while_its_grad_is_asked_for(
 
     for count in range(first, len(answers) + 1):
         lab.log = [["answer", answer, True] for answer in answers[:count]]
-        hidden = {task["node"] for task in asked[max(count - first, 0) :]}
+        hidden = {task["node"] for task in questions[max(count - first, 0) :]}
         assert set(lab.told["fields"]) == reached - hidden
 
     assert all(lab.told["fields"].values())

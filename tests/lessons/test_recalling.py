@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -119,9 +120,9 @@ def test_stored_pages_show_no_question_for_it_depends_on_the_learner() -> None:
 
 
 def test_a_file_of_an_earlier_kit_is_read(file: Path) -> None:
-    kept = {"recalled": {"03.adds": {"times": 1, "right": True}}, "version": 1}
+    entries: dict[str, Any] = {"recalled": {"03.adds": {"times": 1, "right": True}}, "version": 1}
     engine = {"times": 1, "mastered": [], "again": ["overwrites", "counts_once"]}
-    file.write_text(json.dumps({**kept, "performances": {"03.engine": engine}}))
+    file.write_text(json.dumps({**entries, "performances": {"03.engine": engine}}))
 
     assert choose("04") == ["00.slope", "01.twice"]
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import numpy as np
 
 from autodiff_kit.record.events import Value
-from autodiff_kit.view.perform.context import Context, bare_task, choice, code, slip
+from autodiff_kit.view.perform.context import Context, choice, code, slip
 from autodiff_kit.view.perform.mistakes import as_text, distinct
 from autodiff_kit.view.perform.reaching import passes, why_none
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
 from autodiff_kit.view.perform.script import Details, Mark, Slip, Stage, Task
+from autodiff_kit.view.perform.smaller import adds, counted, one_of, yes_no
 
 __all__ = ["state_stages"]
 
@@ -107,6 +108,7 @@ def _leaf(context: Context, node: int) -> str | None:
         otherwise=changed or f"Add up all that has arrived at `{name}`, in all passes.",
         right=f"`{name}.grad` is `{as_text(right)}`.",
         node=box,
+        smaller=_smaller_leaf(context, node, 0 if changed else len(arrivals), parts),
     )
 
 
@@ -132,7 +134,7 @@ def _none(context: Context, node: int) -> str | None:
     text = reason.text
     marks: list[Mark] = [{"kind": "wrong", "node": box, "text": f"{name}.grad is None"}]
     kinds = (reason.misconception,) if reason.misconception else ()
-    more: Details = {} if reason.has_path else {"smaller": _smaller_none(context, name)}
+    smaller = _smaller_stays(name) if reason.has_path else _smaller_none(context, name)
     return context.task(
         "state",
         "leaf",
@@ -145,7 +147,36 @@ def _none(context: Context, node: int) -> str | None:
         reveal="`None`",
         node=box,
         like="none",
-        **more,
+        smaller=smaller,
+    )
+
+
+def _smaller_leaf(
+    context: Context, node: int, passes_to: int, parts: dict[int, list[Value]]
+) -> Task:
+    """Ask how many contributions there were; after several passes, or a change, what they do."""
+    name = context.name(node)
+    if passes_to != 1 or not any(parts.values()):
+        return adds("state", "leaf", name)
+    return counted(
+        "state",
+        "leaf",
+        f"How many contributions has `{name}` got?",
+        len(next(iter(parts.values()))),
+        f"Their sum is in `{name}.grad`.",
+        f"Count the arrows that have brought a number to `{name}`.",
+        node=context.box(node),
+    )
+
+
+def _smaller_stays(name: str) -> Task:
+    return yes_no(
+        "state",
+        "leaf",
+        f"Has a backward pass added to `{name}.grad`, and has no line cleared it since?",
+        False,
+        "Then nothing is there.",
+        "Look at what the lines with the backward passes ask for, and at the lines after them.",
     )
 
 
@@ -153,14 +184,12 @@ def _smaller_none(context: Context, name: str) -> Task:
     roots = dict.fromkeys(root for record in passes(context) for root in record.start["roots"])
     begin = code(*map(context.name, roots))
     begin = begin if len(roots) == 1 else f"one of {begin}"
-    return bare_task(
-        "smaller",
+    return one_of(
         "state",
         "leaf",
-        "choice",
         f"Does `{name}` require a gradient, and does a path lead from {begin} to it?",
-        [{"one": "no"}],
-        options=choice(yes="Yes, both", no="No, at least one of them fails"),
+        "no",
+        {"yes": "Yes, both", "no": "No, at least one of them fails"},
         right="So no backward pass writes to its .grad, and that is not the same as 0.",
         otherwise=f"Look at the line that makes `{name}`, and at the edges that leave it.",
     )
@@ -199,6 +228,15 @@ def _freed(context: Context) -> list[str]:
                 otherwise=sentence,
                 right=sentence,
                 reveal="no, they are freed" if is_freed else "yes, they are kept",
+                smaller=yes_no(
+                    "state",
+                    "freed",
+                    "Does the call say `retain_graph=True` or `create_graph=True`?",
+                    not is_freed,
+                    "Without it, a pass frees what it has used.",
+                    "Look at the line that is marked in the code.",
+                    **shared,
+                ),
                 **shared,
             )
         )
@@ -212,7 +250,7 @@ def _again(context: Context, root: str, is_freed: bool, shared: Details) -> str:
     text = (
         "A backward pass never sets .grad anew: what it brings is added to what is there."
         if not is_freed
-        else "No: the values that the rules need are freed, so there is no second pass to speak of."
+        else "No: the values that the rules need are freed, so a second pass cannot run."
     )
     kinds = () if is_freed else ("grad_replaced",)
     right = (
@@ -235,5 +273,13 @@ def _again(context: Context, root: str, is_freed: bool, shared: Details) -> str:
         otherwise=right,
         right=right,
         reveal=right,
+        smaller=yes_no(
+            "state",
+            "again",
+            "Are all values that the backward rules need still there?",
+            not is_freed,
+            "A pass cannot run without them." if is_freed else "So it runs as the first one did.",
+            "Without `retain_graph=True`, a pass frees what the nodes have saved.",
+        ),
         **shared,
     )

@@ -14,6 +14,7 @@ from autodiff_kit.view.perform.contributions import ContributionTasks
 from autodiff_kit.view.perform.mistakes import answer_at, as_text, distinct
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
 from autodiff_kit.view.perform.script import Mark, Slip
+from autodiff_kit.view.perform.smaller import adds, counted
 
 __all__ = ["ArrivalTasks"]
 
@@ -73,6 +74,15 @@ class ArrivalTasks(ContributionTasks):
             right=f"They add up: the gradient of `{name}` is `{as_text(right[0])}`.",
             node=context.box(node),
             where=context.nodes[node]["where"],
+            smaller=counted(
+                "backward",
+                "sum",
+                f"How many contributions have arrived at `{name}`?",
+                len(arrivals),
+                "All of them add up, and none replaces another one.",
+                f"Count the arrows that have brought a number to `{name}`.",
+                node=context.box(node),
+            ),
         )
 
     def _once(self, node: int, arrivals: list[tuple[int, Contribution]]) -> list[Slip]:
@@ -119,4 +129,5 @@ class ArrivalTasks(ContributionTasks):
             otherwise="A backward pass adds to what is in .grad.",
             right=f"`{name}.grad` is `{as_text(total)}` now.",
             node=context.box(node),
+            smaller=adds("backward", "grad", name),
         )

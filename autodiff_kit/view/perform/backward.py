@@ -16,8 +16,15 @@ from autodiff_kit.view.perform.context import Context, bare_task, choice, code, 
 from autodiff_kit.view.perform.mistakes import as_text, distinct
 from autodiff_kit.view.perform.reaching import why_passed_by
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
-from autodiff_kit.view.perform.script import Details, Mark, NodePlan, Pass, Slip, Stage
-from autodiff_kit.view.words import box_value
+from autodiff_kit.view.perform.script import Details, Mark, NodePlan, Pass, Slip, Stage, Task
+from autodiff_kit.view.perform.smaller import (
+    decided,
+    one_of,
+    places_read,
+    tensors_read,
+    yes_no,
+)
+from autodiff_kit.view.words import box_value, fraction, times
 
 __all__ = ["PassTasks", "backward_stages"]
 
@@ -114,6 +121,7 @@ class PassTasks(ArrivalTasks):
                 right=f"It begins at `{name}`.",
                 reveal=f"`{name}`",
                 hint="Choose a node of the graph.",
+                smaller=self._smaller_begin(root),
                 **shared,
             )
         ]
@@ -121,14 +129,13 @@ class PassTasks(ArrivalTasks):
             one = array_of(seed)
             value = context.replay.values.get(root)
             slips = []
+            own = fraction(name, name)
             if value is not None and value.shape == one.shape:
-                text = (
-                    f"That is the value of `{name}`. The gradient is d{name}/d{name}, which is 1."
-                )
+                text = f"That is the value of `{name}`. The gradient is {own}, which is 1."
                 if not (one == 1).all():
                     text = f"That is the value of `{name}`, not the gradient that was given."
                 slips = distinct([slip({"at": [tensor(value)]}, text)], [one])
-            why = f"d{name}/d{name} is 1." if (one == 1).all() else "You gave this gradient."
+            why = f"{own} is 1." if (one == 1).all() else "You gave this gradient."
             tasks.append(
                 context.value_task(
                     "backward",
@@ -139,10 +146,48 @@ class PassTasks(ArrivalTasks):
                     otherwise=f"How does `{name}` change if `{name}` itself changes by 1?",
                     right=f"The gradient of `{name}` is `{as_text(one)}`: {why}",
                     node=context.box(root),
+                    smaller=self._smaller_seed(root, is_one=bool((one == 1).all())),
                     **shared,
                 )
             )
         return tasks
+
+    def _smaller_begin(self, root: int) -> Task:
+        context = self.context
+        boxes = [box for box in context.picture.outline.boxes if box.nodes[-1] != root]
+        names = [context.name(node) for node in sorted([root, *(b.nodes[-1] for b in boxes[-2:])])]
+        return one_of(
+            "backward",
+            "begin",
+            "Which tensor is differentiated by the line that is marked in the code?",
+            context.name(root),
+            {name: f"`{name}`" for name in names},
+            right="Its node is where the backward pass begins.",
+            otherwise="It stands before `.backward`, or is the first argument of the call.",
+            where=self.start["where"],
+        )
+
+    def _smaller_seed(self, root: int, *, is_one: bool) -> Task:
+        if not is_one:
+            return yes_no(
+                "backward",
+                "seed",
+                "Does the call that begins the backward pass say with which gradient?",
+                True,
+                "The pass begins with it.",
+                "Look at the arguments of the call.",
+                where=self.start["where"],
+            )
+        name = self.context.name(root)
+        return one_of(
+            "backward",
+            "seed",
+            "What is the derivative of f(t) = t with respect to t?",
+            "1",
+            {"0": "0", "1": "1", "t": "t"},
+            right=f"And what is the derivative of `{name}` with respect to `{name}`?",
+            otherwise="The graph of f is a straight line. How steep is it?",
+        )
 
     def _node(self, node: int) -> NodePlan:
         context = self.context
@@ -169,7 +214,7 @@ class PassTasks(ArrivalTasks):
             [{"one": str(needs)}],
             options=[{"value": str(k), "text": str(k)} for k in range(needs + 2)],
             right=f"It gets {needs}, from {from_whom}. Which of them have arrived?",
-            otherwise=f"Count the full edges that lead out of `{name}` to nodes on the path.",
+            otherwise=f"Count the edges from `{name}` to nodes on the path of the backward pass.",
             node=context.box(node),
         )
         return {
@@ -237,6 +282,7 @@ class PassTasks(ArrivalTasks):
                 node=self.context.box(node),
                 where=where,
                 like=fork.condition,
+                smaller=decided("backward", fork.condition, fork.taken),
             )
         ]
 
@@ -288,6 +334,13 @@ class PassTasks(ArrivalTasks):
             node=context.box(node),
             where=context.nodes[node]["where"],
             like=f"{len(targets)} of {len(tensors)}",
+            smaller=tensors_read(
+                context,
+                "backward",
+                "targets",
+                node,
+                "Which of them require a gradient?",
+            ),
         )
 
     def _count(self, node: int, target: int, count: int) -> str:
@@ -299,7 +352,7 @@ class PassTasks(ArrivalTasks):
             for k, edge in enumerate(edges, 1)
             if edge
         ]
-        text = f"`{name}` uses `{to}` {count} times, and each use brings a contribution."
+        text = f"`{name}` uses `{to}` {times(count)}, and each use brings a contribution."
         return context.task(
             "backward",
             "count",
@@ -313,6 +366,7 @@ class PassTasks(ArrivalTasks):
             reveal=str(count),
             node=context.box(node),
             where=context.nodes[node]["where"],
+            smaller=places_read(context, "backward", "count", node, to),
         )
 
     # -- a pass that an error ends ---------------------------------------------------------------
@@ -357,6 +411,14 @@ class PassTasks(ArrivalTasks):
                 reveal="it stops with an error",
                 node=context.box(node),
                 where=self.start["where"],
+                smaller=yes_no(
+                    "backward",
+                    "stops",
+                    f"Is the value that `{name}` has saved still in memory as it was?",
+                    False,
+                    "PyTorch sees by the version of the tensor that it was changed.",
+                    "A change in place writes over what was there.",
+                ),
             )
         ]
 

@@ -1,18 +1,18 @@
 """The tasks of the first part: line by line, what appears in the graph.
 
 After reading you can say what is asked of each operation: which nodes its edges come from, whether
-it is recorded, what it saves; and at a condition, which branch runs. Read next: ``backward.py``.
+it is recorded; and at a condition, which branch runs. Read next: ``saving.py``.
 """
 
 from __future__ import annotations
 
 from autodiff_kit.record.events import Branch, NodeRecord
 from autodiff_kit.view.perform.branches import Fork, fork_of
-from autodiff_kit.view.perform.context import Context, bare_task, choice, code, slip
-from autodiff_kit.view.perform.script import Mark, Slip, Stage
-from autodiff_kit.view.rule_words import rule_of, worded
-from autodiff_kit.view.rules import fill
-from autodiff_kit.view.values import TIMES
+from autodiff_kit.view.perform.context import Context, choice, code, slip
+from autodiff_kit.view.perform.saving import saved_tasks
+from autodiff_kit.view.perform.script import Mark, Slip, Stage, Task
+from autodiff_kit.view.perform.smaller import decided, places_read, tensors_read, yes_no
+from autodiff_kit.view.words import times
 
 __all__ = ["branch_slip", "build_stages", "why_closed"]
 
@@ -90,6 +90,15 @@ def _leaf(context: Context, record: NodeRecord) -> list[str]:
             node=context.box(record["id"]),
             where=record["where"],
             like=f"leaf {needs}",
+            smaller=yes_no(
+                "build",
+                "recorded",
+                f"Is `requires_grad` set for `{name}`?",
+                needs,
+                "It is what makes a tensor a leaf that gets a gradient.",
+                "A tensor of data has `requires_grad=False`, unless the code says otherwise. "
+                "Parameters of a module have `True`.",
+            ),
         )
     ]
 
@@ -105,7 +114,7 @@ def _op(context: Context, record: NodeRecord, earlier: list[int]) -> list[str]:
             tasks.append(_edges(context, record, source))
     tasks.append(_recorded(context, record))
     if record["recorded"] and context.recording["ops"][str(record["op"])]["rules"]:
-        tasks += _saved(context, node)
+        tasks += saved_tasks(context, node)
     return tasks
 
 
@@ -135,6 +144,7 @@ def _inputs(context: Context, record: NodeRecord, tensors: list[int], earlier: l
         where=record["where"],
         hint="Choose nodes of the graph, then check.",
         like=f"{len(tensors)}",
+        smaller=tensors_read(context, "build", "inputs", node, "From each of them leads an edge."),
     )
 
 
@@ -149,7 +159,7 @@ def _edges(context: Context, record: NodeRecord, source: int) -> str:
         if edge
     ]
     count = len(places)
-    text = f"`{name}` reads `{own}` {count} times, and each use is an edge of its own."
+    text = f"`{name}` reads `{own}` {times(count)}, and each use is an edge of its own."
     return context.task(
         "build",
         "edges",
@@ -163,6 +173,7 @@ def _edges(context: Context, record: NodeRecord, source: int) -> str:
         reveal=str(count),
         node=context.box(node),
         where=record["where"],
+        smaller=places_read(context, "build", "edges", node, own),
     )
 
 
@@ -229,69 +240,16 @@ def _recorded(context: Context, record: NodeRecord) -> str:
     )
 
 
-def _smaller_recorded(context: Context, record: NodeRecord) -> object:
-    sources = [n for n in context.tensors(record) if context.nodes[n]["requires_grad"]]
-    right = "yes" if sources else "no"
-    return bare_task(
-        "smaller",
+def _smaller_recorded(context: Context, record: NodeRecord) -> Task:
+    return yes_no(
         "build",
         "recorded",
-        "choice",
         f"Does an input of `{context.name(record['id'])}` require a gradient?",
-        [{"one": right}],
-        options=choice(yes="Yes", no="No"),
-        right="Now look at the mode in which the line runs, and at the operation itself.",
-        otherwise="Look at what the operation reads: is one of these nodes drawn with a full edge?",
+        any(context.nodes[n]["requires_grad"] for n in context.tensors(record)),
+        "Now look at the mode in which the line runs, and at the operation itself.",
+        "A tensor requires a gradient if it was made with `requires_grad=True`, or computed with "
+        "recording on from a tensor that does.",
     )
-
-
-def _saved(context: Context, node: int) -> list[str]:
-    record = context.nodes[node]
-    by_arg = {s["arg"]: s["node"] for s in record["inputs"] if "node" in s}
-    numbers = {s["arg"] for s in record["inputs"] if "node" not in s} | set(record["params"])
-    names = [saved["name"] for saved in record["saved"]]
-    if any(name not in by_arg and name != "out" and name not in numbers for name in names):
-        return []
-    saved = {by_arg.get(name, node) for name in names if name in by_arg or name == "out"}
-    sources = [*dict.fromkeys([*by_arg.values(), node])]
-    options = [{"value": context.box(n), "text": f"`{context.name(n)}`"} for n in sources]
-    options.append({"value": "nothing", "text": "Nothing"})
-    rules = _rules(context, record)
-    if not rules:
-        return []
-    advice = f"The backward rule {', and the one '.join(rules)}."
-    answer = [context.box(n) for n in sources if n in saved] or ["nothing"]
-    reveal = code(*(context.name(n) for n in sources if n in saved)) if saved else "nothing"
-    return [
-        context.task(
-            "build",
-            "saved",
-            "several",
-            f"Which values does `{context.name(node)}` save for its backward rules?",
-            [{"all": answer}],
-            options=options,
-            otherwise=f"{advice} What is read besides the gradient is saved, and nothing else.",
-            right=f"It saves {reveal}. {advice}",
-            reveal=reveal,
-            node=context.box(node),
-            where=record["where"],
-            like=str(record["op"]),
-        )
-    ]
-
-
-def _rules(context: Context, record: NodeRecord) -> list[str]:
-    """Return what the backward rules of a node give: as formulas, or in words."""
-    rules = []
-    for source in record["inputs"]:
-        rule = rule_of(context.recording["ops"], record, source["arg"])
-        if rule and "node" in source and context.nodes[source["node"]]["requires_grad"]:
-            text = worded(record, source["arg"], source["node"], context.names)
-            if text is None:
-                reads = context.names.reads(record["id"], [*rule["reads"], "g"])
-                text = f"`{fill(rule['text'], reads, TIMES)}`"
-            rules.append(f"for `{context.name(source['node'])}` gives {text}")
-    return [*dict.fromkeys(rules)]
 
 
 def branch_slip(fork: Fork, answer: str) -> Slip:
@@ -342,5 +300,6 @@ def branch_tasks(context: Context, event: Branch) -> list[str]:
             node=context.box(event["node"]),
             where=event["where"],
             like=fork.condition,
+            smaller=decided("build", fork.condition, fork.taken),
         )
     ]

@@ -18,7 +18,7 @@ from autodiff_kit.view.perform.mistakes import Contributed, as_text, right_value
 from autodiff_kit.view.perform.replay import LARGEST, Point, array_of, is_whole
 from autodiff_kit.view.perform.script import Details, Mark, Send, Slip, Task
 from autodiff_kit.view.values import shape_text
-from autodiff_kit.view.words import box_value, capital, ordinal
+from autodiff_kit.view.words import box_value, capital, fraction, ordinal
 
 __all__ = ["ContributionTasks"]
 
@@ -146,11 +146,7 @@ class ContributionTasks:
         slope = next((s for s in slips if s["is"] == ["local_slope"]), None)
         shared = {**self._about(question), "hint": ""}
         if slope and not shape:
-            text = (
-                f"d{question.name}/d{question.to}"
-                if question.name.isidentifier()
-                else "its local slope"
-            )
+            text = fraction(question.name, question.to)
             return bare_task(
                 "smaller",
                 "backward",
@@ -194,12 +190,18 @@ class ContributionTasks:
     def _shape(self, question: Contributed, shape: list[int]) -> str:
         g = self.gradients.get(question.event["node"])
         shapes = [shape, *([g["g"]["shape"]] if g else [])]
-        task = self._shape_task("", question, shapes, {})
+        task = self._shape_task("smaller", question, shapes, {})
         more: Details = {
             "options": task["options"],
             "otherwise": task["otherwise"],
             "right": task["right"],
             "reveal": task["reveal"],
+            "smaller": {
+                **task,
+                "prompt": f"Which shape has `{question.to}` itself?",
+                "otherwise": f"Look at the value in the box of `{question.to}`.",
+                "right": "A contribution has the shape of the tensor that gets it.",
+            },
             **self._about(question),
         }
         prompt, answers = task["prompt"], task["answers"]
@@ -240,6 +242,7 @@ class ContributionTasks:
             right=f"Each copy of `{question.to}` gets its part, and the parts add up.",
             reveal=texts[str(axes)],
             like=f"{wide} {narrow}",
+            smaller=self._shape_task("smaller", question, [narrow, wide], self._about(question)),
             **self._about(question),
         )
 

@@ -194,9 +194,10 @@ class Walk:
     def _smaller(self) -> Task | None:
         if self.task is None:
             return None
-        plan = self._pass.plan["nodes"] if self._pass else {}
-        if self.task["about"] == "next":
-            return next((plan[box]["smaller"] for box in self._last if box in plan), None)
+        if self.task["about"] == "next":  # of the box that was chosen; of the next one where that
+            plan = self._state.plan["nodes"]  # gets no gradient
+            boxes = [*(box for box in self._last if box in plan), self._newest(self._ready())]
+            return plan[boxes[0]]["smaller"]
         return self.task.get("smaller")
 
     # -- what comes next ----------------------------------------------------------------------

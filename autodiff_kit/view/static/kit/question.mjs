@@ -84,7 +84,7 @@ export function questionPane(act) {
       typed = null;
       step.textContent = words;
       prompt.replaceChildren(...worded(task.prompt));
-      hint.replaceChildren(...worded(task.hint));
+      hint.replaceChildren(...(isWorked && task.kind !== "value" ? [] : worded(task.hint))); // nothing is to be chosen
       ways.replaceChildren();
       more.replaceChildren();
       element.classList.toggle("adk-smaller", isSmaller);

@@ -52,8 +52,8 @@ export function walkOf(script, isExam = () => false) {
 
   function smaller() {
     if (walk.task?.about !== "next") return walk.task?.smaller ?? null;
-    const box = last.find((id) => walk.pass.plan.nodes[id]);
-    return box == null ? null : walk.pass.plan.nodes[box].smaller;
+    const { nodes } = walk.pass.plan;
+    return nodes[last.find((id) => nodes[id]) ?? newest(ready())].smaller; // where the chosen box gets no gradient
   }
   const offersSmaller = () =>
     Boolean(walk.task && !main && (walk.records.at(-1)?.named.length ?? 0) >= SMALLER_AFTER && smaller());
