@@ -298,7 +298,7 @@ def test_a_file_of_the_first_edition_is_read_under_todays_keys_and_loses_nothing
         answers, note = progress.read()
         assert ({key: answers[key].first for key in today}, note) == (today, "")
         assert set(progress.read_performances()[0]) == {"03.engine", "05.engine"}
-        assert progress.read_recalled() == {"05.jump": (1, False)}
+        assert progress.read_recalled() == {"05.jump": progress.RecalledAnswer(1, right=False)}
         progress.keep("01.leaf", "x", True)
 
     content = json.loads(file.read_text())

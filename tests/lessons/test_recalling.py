@@ -65,12 +65,12 @@ def test_a_mistake_made_since_opens_a_question_that_was_recalled() -> None:
 
 
 def test_what_is_recalled_wrongly_comes_back() -> None:
-    progress.keep("04.jump", "2", True)
-    progress.keep_recalled("04.jump", True)
-    assert "04.jump" not in choose("13")
+    progress.keep("05.jump", "2", True)
+    progress.keep_recalled("05.jump", True)
+    assert "05.jump" not in choose("14")
 
-    progress.keep_recalled("04.jump", False)
-    assert "04.jump" in choose("13")
+    progress.keep_recalled("05.jump", False)
+    assert "05.jump" in choose("14")
 
 
 def test_the_card_asks_to_recall_and_not_to_predict() -> None:
