@@ -15,11 +15,21 @@ from autodiff_kit.grading import engine_dask
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.grades import POLICIES
+from autodiff_kit.grading.handed_in import AROUND
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.roster import RosterError
 from autodiff_kit.grading.store import Store, StoreError
 
-__all__ = ["COURSE", "POLICY", "RESULTS", "RESULTS_FOLDER", "course_in", "explained", "learner"]
+__all__ = [
+    "COURSE",
+    "POLICY",
+    "RESULTS",
+    "RESULTS_FOLDER",
+    "course_apart",
+    "course_in",
+    "explained",
+    "learner",
+]
 
 RESULTS = "results.sqlite"
 COURSE = click.option(
@@ -57,7 +67,26 @@ def explained() -> Iterator[None]:
 
 def course_in(folder: Path | None) -> Course:
     """Return the course that is meant."""
-    return open_course(find_course(folder or Path.cwd()))
+    course = find_course(folder or Path.cwd())
+    names = [part.name.casefold() for part in (course, *course.parents)]
+    if folder is None and not set(AROUND).isdisjoint(names):
+        raise _foreign(course, "lies among what was handed in")
+    return open_course(course)
+
+
+def course_apart(folder: Path | None, place: Path) -> Course:
+    """Return the course that is meant; ExerciseError if it was only found within a place."""
+    course = find_course(folder or Path.cwd())
+    if folder is None and course.is_relative_to(place.resolve()):
+        raise _foreign(course, f"lies in {place}, which is to be graded")
+    return course_in(folder)
+
+
+def _foreign(course: Path, where: str) -> ExerciseError:
+    return ExerciseError(
+        f"The course {course} {where}: a learner may have written its checks, which run as you.\n"
+        "-> Say which course is yours: --course FOLDER"
+    )
 
 
 def learner(store: Store, given: str, *, may_be_new: bool = False) -> str:

@@ -7,6 +7,7 @@ killed and started again does so, too. Read next: ``engine_dask.py``, the same o
 
 from __future__ import annotations
 
+import contextlib
 import hmac
 import itertools
 import json
@@ -16,8 +17,10 @@ import time
 import zlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.hand_ins import HandIn, hand_in_of, keep
 from autodiff_kit.grading.identity import Submission
@@ -41,6 +44,7 @@ class Summary:
     graded: int = 0
     known: int = 0  # had their row from an earlier run
     faults: int = 0
+    at_fault: list[str] = field(default_factory=list)  # whose work, and for which exercise
     changed: int = 0  # rows that another program had changed, set right again
     seconds: float = 0.0
 
@@ -107,7 +111,7 @@ def grade(
             ) from error
 
     def jobs() -> Iterator[Job]:
-        for submission in submissions:
+        for submission in map(legible, submissions):
             name = f"{submission.student}/{submission.exercise}"
             if zlib.crc32(name.encode()) % shard[1] != shard[0] - 1:
                 continue
@@ -136,20 +140,31 @@ def grade(
         summary.seconds = time.monotonic() - start
         progress(summary)
 
-    for attempt in engine(jobs()):
-        # The last attempt is the one handed in last, and not the one that took longest to grade.
-        ready[attempt.key] = attempt
-        spent[attempt.student] += attempt.seconds
-        keys = order.get((attempt.student, attempt.exercise), deque())
-        while keys and keys[0] in ready:
-            waiting.append(ready.pop(keys.popleft()))
-        summary.graded += 1
-        summary.faults += attempt.status == "fault"
-        if time.monotonic() - latest > WRITE_EVERY:
+    try:
+        for attempt in engine(jobs()):
+            # The last attempt is the one handed in last, and not the one that took longest.
+            ready[attempt.key] = attempt
+            spent[attempt.student] += attempt.seconds
+            keys = order.get((attempt.student, attempt.exercise), deque())
+            while keys and keys[0] in ready:
+                waiting.append(ready.pop(keys.popleft()))
+            summary.graded += 1
+            if attempt.status == "fault":
+                summary.faults += 1
+                summary.at_fault.append(f"{attempt.name} ({attempt.exercise})")
+            if time.monotonic() - latest > WRITE_EVERY:
+                write()
+                latest = time.monotonic()
+        waiting.extend(ready.values())
+        write()
+    except BaseException:
+        # What has its row keeps the time of its hand-in, too, or being late would cost nothing.
+        with contextlib.suppress(StoreError):
             write()
-            latest = time.monotonic()
-    waiting.extend(ready.values())
-    write()
+            if guard:
+                store.set_right(written, before)
+            store.note_hand_ins(hand_ins, {})
+        raise
     if guard:
         summary.changed = store.set_right(written, before)
         spoiled = [
@@ -166,6 +181,17 @@ def grade(
     used = {hand_in.exercise for hand_in in hand_ins} & set(checks) if counts else set()
     store.note_hand_ins(hand_ins, {name: checks[name] for name in used})
     return summary
+
+
+def legible(submission: Submission) -> Submission:
+    """Return a submission whose texts can be sent and stored; one that had others says so."""
+    texts = {name: text for name, text in vars(submission).items() if isinstance(text, str)}
+    spoiled = {name: t for name, t in texts.items() if t != t.encode("utf-8", "replace").decode()}
+    if not spoiled:
+        return submission
+    words = f"The name of the file cannot be read as text: {clean(submission.origin, 100)}"
+    cleaned: dict[str, Any] = {name: clean(text, 300) for name, text in spoiled.items()}
+    return replace(submission, **{**cleaned, "problem": cleaned.get("problem", "") or words})
 
 
 def _job(submission: Submission, course: Course, checks: dict[str, str], secret: int) -> Job:

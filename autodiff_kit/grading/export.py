@@ -156,7 +156,7 @@ class _Line:
                 return missing
             if grade.is_excused:
                 return excused
-            return "" if grade.attempt.status == "fault" else grade.out_of(most)
+            return "" if grade.is_fault else grade.out_of(most)
 
         return [of(exercise, most) for exercise, (_, most) in titles.items()]
 

@@ -90,7 +90,7 @@ def pages_of(
         parts = [
             (e, by_name[e.name], comments.get((student, e.name), {}))
             for e in exercises
-            if e.name in by_name and by_name[e.name].attempt.status != "fault"
+            if e.name in by_name and not by_name[e.name].is_fault
         ]
         if parts:
             pages.append(Page(parts[0][1], page_of(parts, title)))

@@ -21,7 +21,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from autodiff_kit.grading import engine_dask, engine_local, export, handed_in, sandbox, submissions
 from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.class_figures import in_short
-from autodiff_kit.grading.command_options import COURSE, RESULTS, course_in, explained
+from autodiff_kit.grading.command_options import COURSE, RESULTS, course_apart, explained
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.sandbox import LEVELS, Walls
@@ -100,7 +100,7 @@ def grade(
     console = Console(highlight=False, emoji=False)
     plain = functools.partial(console.print, markup=False, soft_wrap=True)
     with explained():
-        course = course_in(folder)
+        course = course_apart(folder, place)
         name = course.exercise(exercise).name if exercise else ""
         # Read before anybody's code runs: without walls it could change the files.
         names = {e.name: [n for step in e.steps for n in step.names] for e in course.exercises()}
@@ -143,9 +143,16 @@ def grade(
         )
     if summary.faults:
         raise click.ClickException(
-            f"{summary.faults} submissions could not be graded for reasons that are not theirs.\n"
+            f"{summary.faults} submissions could not be graded for reasons that are not theirs: "
+            f"{named(summary.at_fault)}.\n"
             "-> See why with `autodiff-kit show`, then run the same command again."
         )
+
+
+def named(learners: list[str]) -> str:
+    """Return the first of some names, and how many more there are."""
+    more = f" and {len(learners) - 10} more" if len(learners) > 10 else ""
+    return ", ".join(learners[:10]) + more
 
 
 @contextlib.contextmanager

@@ -38,7 +38,8 @@ MAX_LEVELS = 40  # folders in one another
 UNPACKING = Limits(seconds=10, memory=512, reply=MAX_FILE + 2**20, total=15)
 CANDIDATES = (".ipynb", ".py")
 # Folders around those of the learners, as nbgrader and teachers call them.
-AROUND = ("submitted", "submissions")
+NBGRADERS = "submitted"  # nbgrader's own name of it
+AROUND = (NBGRADERS, "submissions")
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,7 @@ class Names:
         self.default = default
         self.pattern = pattern
         self.around = ""
+        self.is_nbgraders = False  # whether the learners' folders lie in one that nbgrader made
         self.is_alone = False
         """Whether all there is is one file: then its name is as good as a learner's."""
         self.canvas = CanvasNames()
@@ -139,9 +140,13 @@ class Names:
         return readings[0].is_late if len(readings) == 1 else None
 
     def is_timestamp(self, path: str) -> bool:
-        """Return whether a file is nbgrader's word on when an exercise was handed in."""
-        _, _, parts = self.parts(path)
-        is_nbgrader = len(parts) == 3 and self.is_exercise(parts[1])
+        """Return whether a file is nbgrader's word on when an exercise was handed in.
+
+        Only at submitted/STUDENT/EXERCISE: elsewhere a learner may have written it.
+        """
+        _, above, parts = self.parts(path)
+        is_nbgrader = self.is_nbgraders and not above
+        is_nbgrader = is_nbgrader and len(parts) == 3 and self.is_exercise(parts[1])
         return is_nbgrader and parts[2] == "timestamp.txt" and not _MOODLE.fullmatch(parts[0])
 
     def student(self, parts: list[str]) -> tuple[str, str]:

@@ -269,9 +269,18 @@ class Judge:
             If the exercise itself cannot be read.
         """
         begun = time.monotonic()
+        try:
+            request = wire.frame(_packed(job))
+        except (wire.WireError, ValueError, TypeError) as error:  # of this one alone
+            words = f"What was handed in cannot be passed on: {clean(str(error), 200)}"
+            unsent = dataclasses.replace(job.submission, problem=words)
+            level = "0 process" if self.walls is None else self.walls.name
+            return _empty(
+                dataclasses.replace(job, submission=unsent), open_course(self.folder), level
+            )
         for _ in range(TRIES):
             try:
-                attempt = self._ask(job)
+                attempt = self._ask(job, request)
                 break
             except (_Lost, OSError):
                 self._end()
@@ -287,14 +296,14 @@ class Judge:
         self.is_closed = True
         self._end()
 
-    def _ask(self, job: Job) -> Attempt:
+    def _ask(self, job: Job, request: bytes) -> Attempt:
         if self.is_closed:
             raise ExerciseError("The grader is closed.")
         if self.process is None:
             self._start()
         process = self.process
         assert process is not None and process.stdin is not None
-        process.stdin.write(wire.frame(_packed(job)))
+        process.stdin.write(request)
         process.stdin.flush()
         # The machine's part is generous. The judging itself takes milliseconds.
         seconds, is_judging = 4 * START, False

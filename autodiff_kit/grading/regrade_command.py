@@ -24,7 +24,7 @@ from autodiff_kit.grading.command_options import (
     explained,
 )
 from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.grade_command import LEVEL, WORKERS, progress_on, walls_of
+from autodiff_kit.grading.grade_command import LEVEL, WORKERS, named, progress_on, walls_of
 from autodiff_kit.grading.hand_ins import HandIn, kept
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.results import Grade, folder_hash
@@ -61,6 +61,11 @@ def moves(before: list[Grade], after: list[Grade]) -> list[Move]:
 @COURSE
 @WORKERS
 @LEVEL
+@click.option(
+    "--despite-faults",
+    is_flag=True,
+    help="Go on where some cannot be judged by the machine: their earlier results stay.",
+)
 @click.option("--yes", is_flag=True, help="Let the new results count, and do not ask.")
 def regrade(
     keys: tuple[str, ...],
@@ -68,6 +73,7 @@ def regrade(
     folder: Path | None,
     workers: int | None,
     allow_level: int,
+    despite_faults: bool,
     yes: bool,
 ) -> None:
     """Judge again what was handed in, after you have changed a check: of all EXERCISEs, or some.
@@ -104,10 +110,16 @@ def regrade(
                     plain(f"not kept, so not judged again: {origin}")
                 plain(f"{summary.graded} judged again, {summary.known} known already.")
                 if summary.faults:
-                    raise click.ClickException(
-                        f"{summary.faults} could not be judged for reasons that are not theirs, "
-                        "and nothing counts yet.\n-> Run the same command again."
+                    words = (
+                        f"{summary.faults} could not be judged for reasons that are not theirs: "
+                        f"{named(summary.at_fault)}."
                     )
+                    if not despite_faults:
+                        raise click.ClickException(
+                            f"{words} Nothing counts yet.\n-> Run the same command again, or let "
+                            "the others' results count: --despite-faults"
+                        )
+                    plain(f"{words} Their earlier results count.")
             after = store.grades(due=course.due, checks=checks)
             _tell(plain, course, before, after)
             current = store.checks()

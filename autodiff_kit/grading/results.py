@@ -119,6 +119,12 @@ class Grade(_Marked):
         return super().points - self.penalty if self.share_off else super().points
 
     @property
+    def is_fault(self) -> bool:
+        """Whether the machine failed to grade it, and no teacher has said what it is worth."""
+        has_word = any(mark.status in (OVERRIDE, EXCUSED) for mark in self.marks)
+        return self.attempt.status == "fault" and not has_word
+
+    @property
     def is_excused(self) -> bool:
         """Whether nothing in it counts, neither for nor against the learner."""
         return bool(self.marks) and all(mark.status == EXCUSED for mark in self.marks)

@@ -23,7 +23,15 @@ import numpy as np
 from autodiff_kit.grading import notebook
 from autodiff_kit.grading.calls import Call, Limits, Runner, clean
 from autodiff_kit.grading.due import is_plausible
-from autodiff_kit.grading.handed_in import AROUND, CANDIDATES, MAX_FILE, File, files_in, unzipped
+from autodiff_kit.grading.handed_in import (
+    AROUND,
+    CANDIDATES,
+    MAX_FILE,
+    NBGRADERS,
+    File,
+    files_in,
+    unzipped,
+)
 from autodiff_kit.grading.identity import Names, Submission, readable, told_apart
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.places import grade_ids
@@ -88,15 +96,14 @@ def find(
             (top,) = tops.pop()
             own = "" if place.is_dir() else place.stem.casefold()  # class.zip with class/ in it
             names.around = top if top.casefold() in (*AROUND, own) else ""
+        given = place.resolve().name if place.is_dir() else ""
+        names.is_nbgraders = NBGRADERS in (names.around, given)
         times = {
             PurePosixPath(f.path).parent: [_time_in(f)] for f in files if names.is_timestamp(f.path)
         }
         files = [f for f in files if not names.is_timestamp(f.path)]
         names.read_together(file.path for file in files)
-        labels = [
-            _timed(names.label(f.path), [*times.get(PurePosixPath(f.path).parent, ()), f.time])
-            for f in files
-        ]
+        labels = [_timed(names.label(f.path), [*_above(f.path, times), f.time]) for f in files]
         written: dict[str, set[str]] = {}
         for file, label in zip(files, labels, strict=True):
             written.setdefault(label.student, set()).add(names.written(file.path))
@@ -149,7 +156,13 @@ def _read(
                     problem += f"; rename it to {clean(PurePosixPath(real).name, 100)}"
                 yield replace(label, problem=problem)
         except Unreadable as problem:
-            yield replace(label, suffix=file.suffix, problem=clean(str(problem), 300))
+            suffix = clean(file.suffix, 20)  # of a link or a huge file it may be anything
+            yield replace(label, suffix=suffix, problem=clean(str(problem), 300))
+
+
+def _above(path: str, times: Mapping[PurePosixPath, list[float]]) -> list[float]:
+    """Return the time that nbgrader wrote into the folder of an exercise: for all that is below."""
+    return next((times[folder] for folder in PurePosixPath(path).parents if folder in times), [])
 
 
 def _time_in(file: File) -> float:

@@ -133,15 +133,39 @@ def test_a_file_on_a_disk_is_as_old_as_it_is(tmp_path: Path) -> None:
 def test_nbgraders_timestamp_counts_before_the_file_where_it_is_a_time(
     text: str, seconds: float | None, tmp_path: Path
 ) -> None:
-    folder = tmp_path / "in" / "ada" / tiny.NAME
+    folder = tmp_path / "submitted" / "ada" / tiny.NAME
     folder.mkdir(parents=True)
     (folder / "a.py").write_text("x = 1")
     (folder / "timestamp.txt").write_text(text)
     os.utime(folder / "a.py", (MONDAY, MONDAY))
 
-    (submission,) = submissions.find(tmp_path / "in", [tiny.NAME])
+    (submission,) = submissions.find(tmp_path / "submitted", [tiny.NAME])
     assert submission.handed_in == (MONDAY if seconds is None else seconds)
     assert submission.note == ("Time stamp not readable." if seconds is None else "")
+
+
+@pytest.mark.parametrize(
+    ("around", "inside", "is_believed"),
+    [
+        ("submitted", f"ada/{tiny.NAME}", True),
+        ("submitted", f"ada/{tiny.NAME}/work/deeper", True),  # the stamp is for all below it
+        ("in", f"ada/{tiny.NAME}", False),  # a folder of the learner's, with a file of theirs
+        ("submitted", f"{tiny.NAME}/ada/{tiny.NAME}", False),
+    ],
+)
+def test_a_time_stamp_counts_where_nbgrader_wrote_it_and_for_all_below(
+    around: str, inside: str, is_believed: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / around / inside
+    folder.mkdir(parents=True)
+    (folder / "a.py").write_text("x = 1")
+    stamped = folder if is_believed is False else tmp_path / around / "ada" / tiny.NAME
+    (stamped / "timestamp.txt").write_text("2026-12-05 08:30:00 UTC")
+    os.utime(folder / "a.py", (MONDAY, MONDAY))
+
+    (submission,) = submissions.find(tmp_path / around, [tiny.NAME])
+
+    assert (submission.handed_in != MONDAY) is is_believed
 
 
 @pytest.mark.parametrize("seconds", [1.0, 10.0**11, 10.0**17])
