@@ -195,13 +195,13 @@ def test_a_date_of_another_century_is_refused_in_words(text: str) -> None:
 
 
 def test_a_learners_own_timestamp_is_no_word_of_nbgraders(tmp_path: Path) -> None:
-    folder = tmp_path / "in" / "Ada_4711_assignsubmission_file_" / tiny.NAME
+    folder = tmp_path / "submitted" / "Ada_4711_assignsubmission_file_" / tiny.NAME
     folder.mkdir(parents=True)
     (folder / "a.py").write_text("x = 1")
     (folder / "timestamp.txt").write_text("2020-01-01 00:00:00 UTC")
     os.utime(folder / "a.py", (MONDAY, MONDAY))
 
-    assert ("4711", MONDAY, None) in found(tmp_path / "in")
+    assert ("4711", MONDAY, None) in found(tmp_path / "submitted")
 
 
 # -- Which -----------------------------------------------------------------------------------------

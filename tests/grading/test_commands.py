@@ -3,7 +3,9 @@
 import csv
 import hashlib
 import json
+import os
 import shutil
+import sqlite3
 import zipfile
 from pathlib import Path
 
@@ -125,6 +127,53 @@ def test_a_file_that_got_its_exercise_later_is_no_unknown_one_any_more(place: Pa
     # Of an empty file nothing tells which one it is.
     assert "ada/work.py" not in third and "unreadable: cy.py" in third
     assert {line["student"] for line in lines if not line["exercise"]} == {"cy"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="other systems have no such names")
+def test_a_file_whose_name_is_no_text_is_a_row_and_ends_no_run(place: Path) -> None:
+    folder = hand_in(place)
+    for student in ("aaa", "zzz"):
+        (folder / student / tiny.NAME).mkdir(parents=True)
+        os.symlink("/etc/passwd", os.fsencode(folder / student / tiny.NAME / "work.") + b"\xff")
+
+    result = run("grade", folder, "--allow-level", "0", "--workers", "1")
+    run("export", "csv")
+
+    assert "4 submissions: 4 graded now" in result.output
+    with open("grades.csv", encoding="utf-8", newline="") as file:
+        status = {line["student"]: line["status"] for line in csv.DictReader(file)}
+    assert status == {"aaa": "unreadable", "ada": "right", "'=bob": "wrong", "zzz": "unreadable"}
+
+
+@pytest.mark.parametrize("inside", ["ada", ".", "ada/e01_double"])
+def test_a_course_among_the_hand_ins_is_not_run(
+    inside: str, place: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = hand_in(place)
+    shutil.copytree(place, folder / inside, dirs_exist_ok=True)
+    checks = folder / inside / "checks" / tiny.NAME / "checks.py"
+    checks.write_text("open('run.txt', 'w').close()\n" + checks.read_text())
+    monkeypatch.chdir(folder / inside)
+
+    for words in (["grade", "."], ["grade", folder], ["export", "csv", "--results", place]):
+        assert "--course FOLDER" in run(*words, status=1).output
+
+    assert not (folder / inside / "run.txt").exists()
+    words = ("--course", place, "--allow-level", "0", "--workers", "1", "--out", place / "out")
+    assert "all right" in run("grade", folder, *words).output
+
+
+def test_what_a_teacher_says_counts_where_the_machine_failed(place: Path) -> None:
+    grade(place)
+    with sqlite3.connect("results/results.sqlite") as base:
+        base.execute("update attempts set status = 'fault' where student = 'ada'")
+    base.close()
+    before = exported("canvas")["ada"][-1]
+
+    run("override", "ada", "01.double", "arrays", "2", "--reason", "talked it through")
+
+    assert before == ""
+    assert exported("canvas")["ada"][-1] != ""
 
 
 def test_it_refuses_to_run_strangers_code_below_the_level(place: Path) -> None:
