@@ -32,7 +32,9 @@ def run(program: Path, package: str) -> tuple[list[str], dict[str, Any]]:
         with contextlib.redirect_stdout(printed):
             exec(compile(source, str(program), "exec"), scope)
     finally:  # a program may ask for it, and other tests run in this process, too
-        (torch if package == "torch" else autodiff_kit).use_deterministic_algorithms(False)
+        library = torch if package == "torch" else autodiff_kit
+        library.use_deterministic_algorithms(False)
+        library.set_float32_matmul_precision("highest")
     return printed.getvalue().splitlines(), scope
 
 

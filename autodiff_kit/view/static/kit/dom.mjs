@@ -74,10 +74,11 @@ export function showNew(root) {
   const cell = root.closest(".jp-Cell");
   const active = document.querySelector(".jp-Notebook .jp-Cell.jp-mod-active");
   if (!cell || !active || root.closest(".adk-lab") || (active !== cell && active !== cell.nextElementSibling)) return;
-  requestAnimationFrame(() => {
+  const next = requestAnimationFrame; // in the first frame what is inside is measured, and takes its room
+  next(() => next(() => {
     const { top, bottom } = cell.getBoundingClientRect();
     if (bottom < 0 || top > innerHeight) return;
     const isTall = root.offsetHeight > innerHeight - 120; // then what it begins with, not what it ends with
     root.scrollIntoView({ block: isTall ? "start" : "nearest" });
-  });
+  }));
 }
