@@ -92,11 +92,6 @@ class Exercise:
         Whether its solution may be shown in pieces, to be put in order.
     puzzle_shares : dict of str to float
         ``"parsons"`` or ``"gaps"`` -> the share of a step's points that it earns.
-    engine : tuple of str
-        What is asked here and becomes a part of the engine that the exercises build together.
-    whole_engine : bool
-        Whether the learner brings that engine along: else the kit's parts stand around what is
-        asked.
     """
 
     id: str
@@ -121,8 +116,6 @@ class Exercise:
     kind: str = "write"
     has_puzzles: bool = False
     puzzle_shares: dict[str, float] = field(default_factory=dict)
-    engine: tuple[str, ...] = ()
-    whole_engine: bool = False
 
     @property
     def points(self) -> float:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.grading.checks import Check
-from autodiff_kit.grading.engine_parts import is_engine, parts_before, whole
 from autodiff_kit.grading.exercise import Exercise, ExerciseError, Hint, Step, Variant
 from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import without_hidden_tests
@@ -49,11 +48,7 @@ def load(folder: Path, name: str) -> Exercise:
         messages = tomllib.loads((home / "messages.toml").read_text(encoding="utf-8"))
         names = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
         notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
-        solutions, before = _cells(notebook, "solution"), parts_before(folder, name)
-        is_whole = bool(facts.get("whole_engine"))
-        if is_whole:
-            solutions.insert(0, whole(before))
-        solution = "\n\n".join(solutions)
+        solution = "\n\n".join(_cells(notebook, "solution"))
         is_performed = facts.get("kind") == "perform"
         puzzles = facts.get("puzzles", not is_performed and _puzzles_of_course(folder))
         if is_performed:  # a mistake that a performance shows has its sentence already
@@ -76,10 +71,7 @@ def load(folder: Path, name: str) -> Exercise:
             messages={key: " ".join(text.split()) for key, text in messages.items()},
             mutants=_mutants(home / "mutants.toml", solution),
             alternatives=_alternatives(home / "alternatives"),
-            given="\n\n".join(
-                # What was built before stands around what is asked, as the kit writes it.
-                [*(part.whole for part in before if not is_whole), *_cells(notebook, "given")]
-            ),
+            given="\n\n".join(_cells(notebook, "given")),
             locked=tuple(without_hidden_tests(cell) for cell in _cells(notebook, "locked")),
             solution=solution,
             seconds=facts["limits"]["seconds"],
@@ -89,8 +81,6 @@ def load(folder: Path, name: str) -> Exercise:
             kind=facts.get("kind", "write"),
             has_puzzles=_is_wish(puzzles),
             puzzle_shares=dict(puzzles) if isinstance(puzzles, dict) else {},
-            engine=tuple(facts.get("engine", ())),
-            whole_engine=is_whole,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = f"no {error}" if isinstance(error, KeyError) else error
@@ -115,17 +105,14 @@ def _is_wish(puzzles: object) -> bool:
 
 
 def _cells(notebook: Json, role: str) -> list[str]:
-    """Return the sources of the cells that are given, that hold solutions, or that are locked.
-
-    A cell for the whole engine is not among them: that is made of the parts.
-    """
+    """Return the sources of the cells that are given, that hold solutions, or that are locked."""
     sources = []
     for cell in notebook["cells"]:
         grading = cell["metadata"].get("nbgrader", {})
         is_solution = bool(grading.get("solution"))
         is_of = {
             "given": str(grading.get("grade_id", "")).endswith("-given"),
-            "solution": is_solution and not is_engine(cell),
+            "solution": is_solution,
             "locked": bool(grading.get("locked")) and not is_solution,
         }
         if is_of[role]:

@@ -21,7 +21,6 @@ from dataclasses import asdict
 from functools import lru_cache
 
 from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.engine_parts import is_engine
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.puzzles import TAB, Gap, Line, Place, Puzzle, Section
 
@@ -66,11 +65,7 @@ def puzzles_of(exercise: Exercise, notebook: bytes) -> list[Puzzle]:
     notebook : bytes
         The teacher's, with the marks around its solutions.
     """
-    cells = [
-        "".join(cell["source"])
-        for cell in json.loads(notebook)["cells"]
-        if not is_engine(cell)  # its parts are puzzles of their own exercises
-    ]
+    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"]]
     return [_puzzle(cell, exercise.mutants) for cell in cells if _SOLUTION.search(cell)]
 
 
