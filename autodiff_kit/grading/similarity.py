@@ -86,11 +86,11 @@ def pairs_of(works: Sequence[Work], handed_out: Iterable[str], at_least: float =
     at_least : float
         The least share to be reported.
     """
-    given = set[int]().union(*(_prints(code, names=False) for code in handed_out))
+    public = set[int]().union(*(_prints(code, names=False) for code in handed_out))
     prints = [_prints(work.code, names=False) for work in works]
     owners: dict[int, list[int]] = defaultdict(list)
     for number, own in enumerate(prints):
-        for print_ in own.keys() - given:
+        for print_ in own.keys() - public:
             owners[print_].append(number)
     most = max(MANY, len(works) // 10)
     rare = {print_: having for print_, having in owners.items() if len(having) <= most}

@@ -104,8 +104,8 @@ class Store(Database):
                     names = ", ".join(row)
                     places = ", ".join(f":{name}" for name in row)
                     # The first result stays; only the machine's own failure gives way to a result.
-                    given = [name for name in row if name != "key"]
-                    changed = ", ".join(f"{name} = excluded.{name}" for name in given)
+                    columns = [name for name in row if name != "key"]
+                    changed = ", ".join(f"{name} = excluded.{name}" for name in columns)
                     new += self.write(
                         f"insert into attempts ({names}) values ({places}) on conflict (key) do "
                         f"update set {changed} where attempts.status = 'fault'",

@@ -96,8 +96,8 @@ def find(
             (top,) = tops.pop()
             own = "" if place.is_dir() else place.stem.casefold()  # class.zip with class/ in it
             names.around = top if top.casefold() in (*AROUND, own) else ""
-        given = place.resolve().name if place.is_dir() else ""
-        names.is_nbgraders = NBGRADERS in (names.around, given)
+        folder = place.resolve().name if place.is_dir() else ""
+        names.is_nbgraders = NBGRADERS in (names.around, folder)
         times = {
             PurePosixPath(f.path).parent: [_time_in(f)] for f in files if names.is_timestamp(f.path)
         }

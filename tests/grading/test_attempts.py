@@ -148,7 +148,7 @@ def test_nbgraders_timestamp_counts_before_the_file_where_it_is_a_time(
     ("around", "inside", "is_believed"),
     [
         ("submitted", f"ada/{tiny.NAME}", True),
-        ("submitted", f"ada/{tiny.NAME}/work/deeper", True),  # the stamp is for all below it
+        ("submitted", f"ada/{tiny.NAME}/part/deeper", True),  # the stamp is for all below it
         ("in", f"ada/{tiny.NAME}", False),  # a folder of the learner's, with a file of theirs
         ("submitted", f"{tiny.NAME}/ada/{tiny.NAME}", False),
     ],

@@ -40,17 +40,15 @@ def course(tmp_path_factory: pytest.TempPathFactory) -> Course:
 @pytest.fixture(scope="module")
 def judged(course: Course) -> dict[str, Attempt]:
     """Attempts by learner, so that a kill hits the writing and not the judging."""
-    with pytest.MonkeyPatch.context():
-        attempts: dict[str, Attempt] = {}
+    attempts: dict[str, Attempt] = {}
 
-        def engine(jobs: Iterable[Job]) -> Iterator[Attempt]:
-            for job in jobs:
-                attempts[job.submission.student] = grade_one(job, course, InProcess())
-                yield attempts[job.submission.student]
+    def engine(jobs: Iterable[Job]) -> Iterator[Attempt]:
+        for job in jobs:
+            attempts[job.submission.student] = grade_one(job, course, InProcess())
+            yield attempts[job.submission.student]
 
-        place = course.folder.parent / "first" / "results.sqlite"
-        with Store(place) as store:
-            grade(CLASS, course, store, engine, secret=1)
+    with Store(course.folder.parent / "first" / "results.sqlite") as store:
+        grade(CLASS, course, store, engine, secret=1)
     return attempts
 
 
