@@ -22,6 +22,7 @@ from autodiff_kit.grading.command_options import (
     explained,
 )
 from autodiff_kit.grading.export import DELIMITERS, FORMATS, WITH_ROSTER, export
+from autodiff_kit.grading.identity import Platform, platform_of
 from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.store import Store
 
@@ -129,8 +130,8 @@ def _matched(
     people: roster.Roster, grades: Sequence[Grade], answers: dict[str, str], results: Path
 ) -> roster.Matches:
     """Find out who is who, ask where it is open, and keep what was said."""
-    learners = list({grade.student: grade.name for grade in grades}.items())
-    unknown = sorted(answers.keys() - {student for student, _ in learners})
+    learners = _learners(grades)
+    unknown = sorted(answers.keys() - {learner.student for learner in learners})
     if unknown:
         raise roster.RosterError(
             f"No results for {clean(', '.join(unknown), 300)}.\n"
@@ -139,7 +140,7 @@ def _matched(
     known = roster.answers_in(results) | answers
     matches = roster.match(people, learners, known)
     if matches.doubtful and sys.stdin.isatty():
-        names = dict(learners)
+        names = {learner.student: learner.name for learner in learners}
         for student, likely in list(matches.doubtful.items()):
             answer = _ask(_called(student, names[student]), likely, people)
             if answer is not None:
@@ -149,6 +150,22 @@ def _matched(
     if answers:
         roster.keep(results, known | answers)
     return matches
+
+
+def _learners(grades: Iterable[Grade]) -> list[roster.Learner]:
+    """Return who handed in something, with the platform that gave the number of each."""
+    names: dict[str, str] = {}
+    platforms: dict[str, set[Platform]] = {}
+    for grade in grades:
+        names[grade.student] = grade.name
+        platform, _ = platform_of(grade.attempt.origin, grade.student)
+        platforms.setdefault(grade.student, set()).add(platform)
+    learners = []
+    for student, name in names.items():
+        given = platforms[student] - {Platform.OTHER}
+        platform = given.pop() if len(given) == 1 else Platform.OTHER
+        learners.append(roster.Learner(student, name, platform))
+    return learners
 
 
 def _ask(who: str, likely: Sequence[roster.Person], people: roster.Roster) -> str | None:

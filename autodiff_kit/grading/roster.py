@@ -2,7 +2,8 @@
 
 After reading this file you can say which columns of Canvas, Moodle and plain tables are read, what
 makes a learner of the results a person of the list (a number before a login, a login before a
-name), and why no choice is made where two could be meant. Read next: ``export_command.py``.
+name), why a platform's number counts alone only in that platform's own list, and why no choice is
+made where two could be meant. Read next: ``export_command.py``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,12 @@ from pathlib import Path
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.grading.calls import clean
+from autodiff_kit.grading.identity import Platform
 
-__all__ = ["Matches", "Person", "Roster", "RosterError", "answers_in", "keep", "match", "read"]
+__all__ = [
+    *("Learner", "Matches", "Person", "Roster", "RosterError"),
+    *("answers_in", "keep", "match", "read"),
+]
 
 MAX_FILE = 16 * 2**20
 ANSWERS = "roster.json"  # in the folder of the results: what the teacher said about names
@@ -37,12 +42,33 @@ _COLUMNS = {
     _EMAIL: ("email", "email address", "e-mail", "mail", "institutional email"),
     _NAME: ("name", "full name", "student name", "student"),
 }
+# The columns that are in every gradebook of Canvas, and what Moodle's grading table calls people.
+_CANVAS = frozenset({"student", "id", "sis login id", "section"})
+_PARTICIPANT = re.compile(r"participant \d+", re.A)
 _FIRST = ("first name", "first_name", "given name", "firstname")
 _LAST = ("last name", "last_name", "surname", "family name", "lastname")
 
 
 class RosterError(ValueError):
     """A list of learners that cannot be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Learner:
+    """Who handed something in, as the results know them.
+
+    Attributes
+    ----------
+    student : str
+        A platform's number, or the name.
+    name : str
+    platform : Platform
+        Which one gave the number.
+    """
+
+    student: str
+    name: str
+    platform: Platform = Platform.OTHER
 
 
 @dataclass(frozen=True)
@@ -83,10 +109,13 @@ class Roster:
     ----------
     columns : tuple of str
     people : tuple of Person
+    platform : Platform
+        Which one exported it, by its columns; ``OTHER`` for a teacher's own table.
     """
 
     columns: tuple[str, ...]
     people: tuple[Person, ...]
+    platform: Platform = Platform.OTHER
 
     def named(self, given: str) -> tuple[str, list[Person]]:
         """Return who may be meant by a number, login, address or name, and by which of these.
@@ -100,14 +129,30 @@ class Roster:
                 return kind, people
         return _NAME, []
 
-    def of(self, student: str, name: str) -> tuple[str, list[Person]]:
-        """Return who a learner of the results may be, whose number says no more than their name."""
-        kind, people = self.named(student)
-        if kind != _NUMBER and student.isdecimal() and name != student:
-            # A platform's number is not another system's, even where the figures are the same.
-            forms = _forms(name)[_NAME]
-            people = [person for person in people if person.keys[_NAME] & forms]
-        return (kind, people) if people else self.named(name)
+    def of(self, learner: Learner) -> tuple[str | None, list[Person]]:
+        """Return who a learner of the results may be, and by what kind: None if that is open.
+
+        A platform's number counts alone in the list that this platform exported. In any other list
+        the same figures may be another person's: there the name has to agree, too. Where number
+        and name do not lead to the same person, nothing is decided.
+        """
+        kind, people = self.named(learner.student)
+        if learner.student == learner.name:
+            return kind, people
+        namesakes = self._called(learner.name)
+        if not people:
+            return _NAME, namesakes
+        is_own = learner.platform is not Platform.OTHER and learner.platform is self.platform
+        if not learner.student.isdecimal() or (is_own and kind == _NUMBER):
+            return kind, people
+        both = [person for person in people if person in namesakes]
+        others = [person for person in namesakes if person not in people]
+        return (kind, both) if both else (None, [*people, *others])
+
+    def _called(self, name: str) -> list[Person]:
+        """Return who has a name; a name that a learner chose never counts as a login."""
+        forms = _forms(name)[_NAME]
+        return [person for person in self.people if person.keys[_NAME] & forms]
 
     def near(self, given: str, others: Iterable[Person]) -> list[Person]:
         """Return those of some people whose names are most like a learner's."""
@@ -167,19 +212,16 @@ def read(path: Path) -> Roster:
             "-> Looked for are those of Canvas (Student, ID, SIS Login ID), of Moodle (First name, "
             "Last name, ID number, Email address), or name, login, email in a table of your own."
         )
-    return Roster(columns, tuple(people))
+    return Roster(columns, tuple(people), _platform(columns, people))
 
 
-def match(
-    roster: Roster, learners: Sequence[tuple[str, str]], answers: Mapping[str, str]
-) -> Matches:
+def match(roster: Roster, learners: Sequence[Learner], answers: Mapping[str, str]) -> Matches:
     """Find out who is who.
 
     Parameters
     ----------
     roster : Roster
-    learners : sequence of (number or name, name)
-        Of the results.
+    learners : sequence of Learner
     answers : mapping of learner to number, login, address or name
         What the teacher said: it decides; "" says that a learner is not in the list.
 
@@ -191,14 +233,15 @@ def match(
     order = list(_COLUMNS)
     claims: dict[int, list[tuple[int, str]]] = {}  # line -> by what, and who
     matches, possible = Matches(), dict[str, list[Person]]()
-    for student, name in learners:
+    for learner in learners:
+        student = learner.student
         if student in answers:
             if answers[student]:
                 person = _the(roster, answers[student])
                 claims.setdefault(person.line, []).append((-1, student))
             continue
-        kind, possible[student] = roster.of(student, name)
-        if len(possible[student]) == 1:
+        kind, possible[student] = roster.of(learner)
+        if kind is not None and len(possible[student]) == 1:
             (person,) = possible[student]
             claims.setdefault(person.line, []).append((order.index(kind), student))
     by_line = {person.line: person for person in roster.people}
@@ -209,7 +252,8 @@ def match(
             matches.people[first] = by_line[line]
     taken = {person.line for person in matches.people.values()}
     matches.missing = [person for person in roster.people if person.line not in taken]
-    for student, name in learners:
+    for learner in learners:
+        student, name = learner.student, learner.name
         if student not in matches.people and answers.get(student) != "":
             likely = possible.get(student, []) or roster.near(name or student, matches.missing)
             matches.doubtful[student] = likely
@@ -240,6 +284,20 @@ def keep(folder: Path, answers: Mapping[str, str]) -> None:
     """Keep what the teacher said about names, for the next export."""
     with written_whole(folder / ANSWERS) as file:
         file.write(json.dumps({"is": dict(answers)}, indent=1, ensure_ascii=False).encode())
+
+
+def _platform(columns: Iterable[str], people: Sequence[Person]) -> Platform:
+    """Return which platform exported a list: in a teacher's own table, too, a column may be ID."""
+    if {_folded(column) for column in columns} >= _CANVAS:
+        return Platform.CANVAS
+    numbers = [
+        _folded(text)
+        for person in people
+        for column, text in person.cells.items()
+        if _folded(column) == "identifier"
+    ]
+    is_moodles = bool(numbers) and all(map(_PARTICIPANT.fullmatch, numbers))
+    return Platform.MOODLE if is_moodles else Platform.OTHER
 
 
 def _the(roster: Roster, given: str) -> Person:

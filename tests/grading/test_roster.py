@@ -1,6 +1,7 @@
 """The course's list of learners: who is who, who is missing, and where a teacher is asked."""
 
 import csv
+import dataclasses
 import shutil
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from autodiff_kit.cli import cli
 from autodiff_kit.grading import roster
 from autodiff_kit.grading.export import export
+from autodiff_kit.grading.identity import Platform
 from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.store import Store
 from tests.grading import tiny
@@ -36,7 +38,11 @@ def listed(folder: Path, text: str, encoding: str = "utf-8") -> roster.Roster:
     return roster.read(path)
 
 
-def who(people: roster.Roster, *learners: tuple[str, str], **answers: str) -> dict[str, str]:
+def learner(student: str, name: str = "", platform: Platform = Platform.OTHER) -> roster.Learner:
+    return roster.Learner(student, name or student, platform)
+
+
+def who(people: roster.Roster, *learners: roster.Learner, **answers: str) -> dict[str, str]:
     return {s: p.name for s, p in roster.match(people, learners, answers).people.items()}
 
 
@@ -60,44 +66,71 @@ def test_a_list_is_read_as_spreadsheets_write_it(encoding: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize(
-    ("learner", "expected"),
+    ("someone", "expected"),
     [
-        (("4711", "someone else"), "Ada Lovelace"),  # the platform's number
-        (("ada@uni.example", "ada@uni.example"), "Ada Lovelace"),
-        (("JG", "JG"), "Jürgen Groß"),  # what stands before the @
-        (("s2", "s2"), "Jürgen Groß"),
-        (("jürgen_groß", "jürgen_groß"), "Jürgen Groß"),
-        (("Gross, Jürgen", "Gross, Jürgen"), "Jürgen Groß"),  # as ß is written in capitals
-        (("77", "Ada Lovelace"), "Ada Lovelace"),  # a number of another platform: the name
+        (learner("4711", "someone else", Platform.MOODLE), "Ada Lovelace"),  # its own number
+        (learner("ada@uni.example"), "Ada Lovelace"),
+        (learner("JG"), "Jürgen Groß"),  # what stands before the @
+        (learner("s2"), "Jürgen Groß"),
+        (learner("jürgen_groß"), "Jürgen Groß"),
+        (learner("Gross, Jürgen"), "Jürgen Groß"),  # as ß is written in capitals
+        (learner("77", "Ada Lovelace", Platform.MOODLE), "Ada Lovelace"),  # of an earlier list
     ],
 )
-def test_a_learner_is_found_by(learner: tuple[str, str], expected: str, tmp_path: Path) -> None:
-    assert who(listed(tmp_path, MOODLE), learner) == {learner[0]: expected}
+def test_a_learner_is_found_by(someone: roster.Learner, expected: str, tmp_path: Path) -> None:
+    assert who(listed(tmp_path, MOODLE), someone) == {someone.student: expected}
 
 
 def test_a_number_before_a_login_before_a_name(tmp_path: Path) -> None:
     people = listed(tmp_path, MOODLE)
-    learners = [("Ada Lovelace", "Ada Lovelace"), ("ada", "ada"), ("4711", "ada lovelace")]
+    learners = [
+        *(learner("Ada Lovelace"), learner("ada")),
+        learner("4711", "ada lovelace", Platform.MOODLE),
+    ]
 
     for count in (1, 2, 3):
         matches = roster.match(people, learners[:count], {})
-        assert list(matches.people) == [learners[count - 1][0]]
-        assert list(matches.doubtful) == [student for student, _ in learners[: count - 1]]
+        assert list(matches.people) == [learners[count - 1].student]
+        assert list(matches.doubtful) == [one.student for one in learners[: count - 1]]
 
 
-def test_a_number_of_one_system_is_not_the_number_of_another(tmp_path: Path) -> None:
-    people = listed(tmp_path, "Name,Student ID\nAda,4711\nEve,12\n")
+@pytest.mark.parametrize("column", ["ID", "Identifier", "User ID", "Number", "Student ID"])
+@pytest.mark.parametrize("platform", Platform)
+def test_a_number_counts_in_a_table_of_ones_own_if_the_name_agrees(
+    column: str, platform: Platform, tmp_path: Path
+) -> None:
+    people = listed(tmp_path, f"Name,{column},Section\nAda,4711,A\nEve,12,A\nAda,13,B\n")
 
-    # Canvas' user 4711 calls herself Eve; a folder of a teacher's is called 4711.
-    assert who(people, ("4711", "Eve")) == {"4711": "Eve"}
-    assert who(people, ("4711", "4711")) == {"4711": "Ada"}
-    assert who(people, ("4711", "Mallory")) == {}
+    def matches(name: str) -> roster.Matches:
+        return roster.match(people, [learner("4711", name, platform)], {})
+
+    assert {p.line for p in matches("Ada").people.values()} == {2}  # not the Ada of line 4
+    assert {p.line for p in matches("4711").people.values()} == {2}  # a teacher's own folder
+    for name, likely in {"Eve": ["Ada", "Eve"], "Mallory": ["Ada"], "12": ["Ada"]}.items():
+        assert matches(name).people == {}
+        assert [person.name for person in matches(name).doubtful["4711"]] == likely
+
+
+@pytest.mark.parametrize(("text", "own"), [(CANVAS, "CANVAS"), (MOODLE, "MOODLE")])
+@pytest.mark.parametrize("platform", Platform)
+def test_only_in_its_own_list_a_platforms_number_counts_alone(
+    text: str, own: str, platform: Platform, tmp_path: Path
+) -> None:
+    people = listed(tmp_path, text)
+
+    assert len(who(people, learner("4711", "Mallory", platform))) == (platform.name == own)
+
+
+def test_a_name_that_a_learner_chose_is_nobodys_login(tmp_path: Path) -> None:
+    learners = [learner("77", "cb", Platform.CANVAS), learner("78", "12", Platform.CANVAS)]
+
+    assert who(listed(tmp_path, CANVAS), *learners) == {}
 
 
 def test_where_two_may_be_meant_nobody_is(tmp_path: Path) -> None:
     people = listed(tmp_path, "Name,Login\nAda Byron,a1\nAda Byron,a2\nEve,e\n")
 
-    matches = roster.match(people, [("Ada Byron", "Ada Byron"), ("e", "e"), ("E", "E")], {})
+    matches = roster.match(people, [learner("Ada Byron"), learner("e"), learner("E")], {})
 
     assert matches.people == {}  # two learners of equal right are nobody, either
     assert [str(person) for person in matches.doubtful["Ada Byron"]] == [
@@ -109,7 +142,7 @@ def test_where_two_may_be_meant_nobody_is(tmp_path: Path) -> None:
 
 def test_what_a_teacher_says_decides(tmp_path: Path) -> None:
     people = listed(tmp_path, CANVAS)
-    learners = [("ada", "ada"), ("adda", "adda"), ("tutor", "tutor")]
+    learners = [learner("ada"), learner("adda"), learner("tutor")]
 
     matches = roster.match(people, learners, {"adda": "4711", "tutor": ""})
 
@@ -144,7 +177,8 @@ def exported(form: str, folder: Path, text: str, *, missing: object = "") -> lis
         graded("tutor", "e01_double", 2, 2),
         graded("12", "e02_triple", 1, name="Babbage, Charles", status="fault"),
     ]
-    learners = [(grade.student, grade.name) for grade in results]
+    platform = Platform.CANVAS if text is CANVAS else Platform.MOODLE
+    learners = [learner(grade.student, grade.name, platform) for grade in results]
     matches = roster.match(listed(folder, text), learners, {})
     path = export(results, form, folder, TITLES, matches=matches, missing=missing)
     with open(path, encoding="utf-8", newline="") as file:
@@ -219,6 +253,22 @@ def test_the_command_tells_who_is_missing_and_whose_line_is_open(results: Path) 
     assert "bobby  It may be: Bob K (bob.k)" in output and "--match LEARNER=WHO" in output
     with open("table.csv", encoding="utf-8") as file:
         assert [line["name"] for line in csv.DictReader(file)] == ["Ada L", "Bob K", "Cleo"]
+
+
+def test_the_command_tells_a_platforms_number_from_that_of_a_table_of_ones_own(
+    results: Path,
+) -> None:
+    attempt = graded("4711", tiny.NAME, 1, name="Mallory").attempt
+    origin = "Mallory_4711_assignsubmission_file/e01_double.ipynb"
+    with Store(Path("results/results.sqlite")) as store:
+        store.add([dataclasses.replace(attempt, origin=origin)])
+    Path("own.csv").write_text("Name,ID\nAda Lovelace,4711\n")
+    Path("moodle.csv").write_text("Identifier,Full name\nParticipant 4711,Ada Lovelace\n")
+
+    own, moodle = (run("table", "--roster", f"{name}.csv") for name in ("own", "moodle"))
+
+    assert "4711 (Mallory)  It may be: Ada Lovelace (4711)" in own
+    assert "Mallory" not in moodle and "Nothing was handed in" not in moodle
 
 
 def test_what_was_said_is_kept_for_the_next_export(results: Path) -> None:
