@@ -140,6 +140,20 @@ def grade(
         summary.seconds = time.monotonic() - start
         progress(summary)
 
+    def checked() -> None:
+        """Throw away the results of a run without walls, if it changed what they were judged by."""
+        spoiled = [
+            n for n in course.names if folder_hash(course.folder / "checks" / n) != checks[n]
+        ]
+        if spoiled:
+            store.forget(written)
+            raise StoreError(
+                f"The checks in {course.folder} were changed during the run, which had no walls: "
+                f"{', '.join(spoiled)}. Its {len(written)} results were thrown away.\n"
+                "-> Get the checks back from where you keep them, and grade again behind walls: "
+                "see `autodiff-kit doctor`."
+            )
+
     try:
         for attempt in engine(jobs()):
             # The last attempt is the one handed in last, and not the one that took longest.
@@ -158,26 +172,19 @@ def grade(
         waiting.extend(ready.values())
         write()
     except BaseException:
-        # What has its row keeps the time of its hand-in, too, or being late would cost nothing.
         with contextlib.suppress(StoreError):
             write()
-            if guard:
+        if guard:
+            with contextlib.suppress(StoreError):
                 store.set_right(written, before)
+            checked()
+        # What has its row keeps the time of its hand-in, too, or being late would cost nothing.
+        with contextlib.suppress(StoreError):
             store.note_hand_ins(hand_ins, {})
         raise
     if guard:
         summary.changed = store.set_right(written, before)
-        spoiled = [
-            n for n in course.names if folder_hash(course.folder / "checks" / n) != checks[n]
-        ]
-        if spoiled:
-            store.forget(written)
-            raise StoreError(
-                f"The checks in {course.folder} were changed during the run, which had no walls: "
-                f"{', '.join(spoiled)}. Its {len(written)} results were thrown away.\n"
-                "-> Get the checks back from where you keep them, and grade again behind walls: "
-                "see `autodiff-kit doctor`."
-            )
+        checked()
     used = {hand_in.exercise for hand_in in hand_ins} & set(checks) if counts else set()
     store.note_hand_ins(hand_ins, {name: checks[name] for name in used})
     return summary

@@ -9,6 +9,7 @@ question after the other, so that they can be tried on many graphs. Read next: `
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import json
 import linecache
@@ -29,7 +30,10 @@ from autodiff_kit.view.perform.context import Context, picture_to_perform
 from autodiff_kit.view.perform.making import script_of
 from autodiff_kit.view.scene import Picture
 
-__all__ = ["DRAWS", "code_with", "define", "graph_of", "performed", "recording_of", "source_of"]
+__all__ = [
+    *("DRAWS", "code_with", "define", "graph_of", "performed", "recording_of", "source_of"),
+    "without_names",
+]
 
 DRAWS = 2**53  # numbers that a graph is drawn by: whole in any language
 MOST_ANSWERS = 200
@@ -150,7 +154,8 @@ def source_of(program: Program, draw: int) -> str:
 def graph_of(program: Program, values: Sequence[Any]) -> str | None:
     """Return what tells the graph that was performed from others, by all answers of a hand-in.
 
-    Other numbers may draw the same program: it is the program that counts.
+    Other numbers may draw the same program, or one that differs in its names only, to which the
+    same answers are right: what counts is the program without its names.
 
     Parameters
     ----------
@@ -169,7 +174,19 @@ def graph_of(program: Program, values: Sequence[Any]) -> str | None:
     is_one = all(type(draw) is int and draw == first for draw in draws)
     if not is_one or type(first) is not int or not 0 <= first < DRAWS:
         return None
-    return hashlib.sha256(source_of(program, first).encode()).hexdigest()[:16]
+    return hashlib.sha256(without_names(source_of(program, first)).encode()).hexdigest()[:16]
+
+
+def without_names(source: str) -> str:
+    """Return a program with its variables numbered in the order of their first use."""
+    tree = ast.parse(source)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    variables = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    numbers: dict[str, int] = {}
+    for node in sorted(names, key=lambda node: (node.lineno, node.col_offset)):
+        if node.id in variables:
+            node.id = f"v{numbers.setdefault(node.id, len(numbers))}"
+    return ast.unparse(tree)
 
 
 @lru_cache(maxsize=64)

@@ -23,8 +23,8 @@ from autodiff_kit.grading.engine_local import Engine, grade
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.hand_ins import FOLDER, keep, kept
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import grade_one
-from autodiff_kit.grading.results import file_hash
+from autodiff_kit.grading.judging import Job, Judge, grade_one
+from autodiff_kit.grading.results import Attempt, file_hash
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.worker import InProcess
 from tests.grading import tiny
@@ -452,6 +452,30 @@ def test_all_is_judged_again_and_shown_before_it_counts(graded: Path) -> None:
     assert now() == {"ada": 3, "bob": 0, "cy": 3}
     with Store(Path("results/results.sqlite")) as store:
         assert len(list(store.attempts("cy"))) == 2  # the history stays
+
+
+def test_where_the_machine_fails_nothing_counts_unless_it_is_asked_for(
+    graded: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    change_a_check(graded)
+    grade_job = Judge.grade
+
+    def failing(judge: Judge, job: Job) -> Attempt:
+        attempt = grade_job(judge, job)
+        return replace(attempt, status="fault", marks=()) if attempt.student == "ada" else attempt
+
+    monkeypatch.setattr(Judge, "grade", failing)
+    refused = run(*REGRADE, "--yes", status=1)
+    after_refusal = now()
+    accepted = run(*REGRADE, "--yes", "--despite-faults")
+
+    words = f"1 could not be judged for reasons that are not theirs: ada ({tiny.NAME})."
+    assert f"{words} Nothing counts yet." in refused.output
+    assert "--despite-faults" in refused.output
+    assert after_refusal == {"ada": 3, "bob": 0, "cy": 1}
+    assert f"{words} Their earlier results count." in accepted.output
+    assert "1 move up, 0 down, 2 stay." in accepted.output
+    assert now() == {"ada": 3, "bob": 0, "cy": 3}
 
 
 def test_overrides_stay_when_work_is_judged_again(graded: Path) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -391,29 +391,93 @@ def wait_for_rows(path: Path) -> int:
 # -- What somebody else does to the file ---------------------------------------------------------
 
 
+def change_rows(path: Path) -> None:
+    """Do what a learner's code can do to the results where no wall is in its way."""
+    marks = json.dumps([{"step": "numbers", "points": 99, "max": 1, "status": "right"}])
+    with sqlite3.connect(path) as other:
+        other.execute("update attempts set marks = ?", (marks,))
+        other.execute(
+            "insert into overrides values (1, 'bob', ?, 'arrays', 9, 'me', 'x', 0, 0, 0)",
+            (tiny.NAME,),
+        )
+    other.close()
+
+
 def test_rows_that_were_changed_during_a_run_without_walls_are_set_right(
     course: Course, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(engine_local, "WRITE_EVERY", -1.0)
 
-    def spoiled(jobs: object) -> Iterator[Attempt]:
-        for number, attempt in enumerate(in_process(course)(jobs)):  # type: ignore[arg-type]
+    def spoiled(jobs: Iterable[Job]) -> Iterator[Attempt]:
+        for number, attempt in enumerate(in_process(course)(jobs)):
             yield attempt
             if number == 0:
-                marks = json.dumps([{"step": "numbers", "points": 99, "max": 1, "status": "right"}])
-                with sqlite3.connect(store.path) as other:
-                    other.execute("update attempts set marks = ?", (marks,))
-                    other.execute(
-                        "insert into overrides values"
-                        " (1, 'bob', ?, 'arrays', 9, 'me', 'x', 0, 0, 0)",
-                        (tiny.NAME,),
-                    )
-                other.close()
+                change_rows(store.path)
 
     summary = grade(CLASS[1::-1], course, store, spoiled, secret=1, guard=True)
 
     assert summary.changed == 2
     assert table_of(store) == {"ada": WANTED["ada"], "bob": WANTED["bob"]}
+
+
+class Interrupted(BaseException):
+    """As a teacher's Ctrl+C is."""
+
+
+def nothing() -> None:
+    """Let it be."""
+
+
+def broken_off(course: Course, *events: Callable[[], object]) -> engine_local.Engine:
+    """Return an engine that gives an attempt before each event, and then is interrupted."""
+
+    def engine(jobs: Iterable[Job]) -> Iterator[Attempt]:
+        attempts = in_process(course)(jobs)
+        for event in events:
+            yield next(attempts)
+            event()
+        raise Interrupted
+
+    return engine
+
+
+@pytest.mark.parametrize("guard", [False, True])
+def test_a_run_that_is_broken_off_keeps_its_rows_and_the_times_of_their_hand_ins(
+    guard: bool, course: Course, store: Store
+) -> None:
+    timed = [dataclasses.replace(one, handed_in=1e9 + n) for n, one in enumerate(CLASS)]
+
+    with pytest.raises(Interrupted):
+        grade(timed, course, store, broken_off(course, nothing, nothing), secret=1, guard=guard)
+
+    assert table_of(store) == {name: WANTED[name] for name in ("ada", "bob")}
+    assert [g.handed_in for g in store.grades()] == [1e9, 1e9 + 1]
+    assert store.checks() == {}  # which checks count, a run says that came to its end
+
+
+def test_a_run_without_walls_that_is_broken_off_sets_its_rows_right(
+    course: Course, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_local, "WRITE_EVERY", -1.0)
+    engine = broken_off(course, nothing, lambda: change_rows(store.path))
+
+    with pytest.raises(Interrupted):
+        grade(CLASS, course, store, engine, secret=1, guard=True)
+
+    assert table_of(store) == {name: WANTED[name] for name in ("ada", "bob")}
+
+
+def test_a_run_without_walls_that_is_broken_off_after_its_checks_were_changed_is_worth_nothing(
+    tmp_path: Path, store: Store
+) -> None:
+    course = tiny.make_course(tmp_path / "course")
+    checks = course.folder / "checks" / tiny.NAME / "checks.py"
+    engine = broken_off(course, lambda: checks.write_text(f"{checks.read_text()}\n# changed"))
+
+    with pytest.raises(StoreError, match=rf"were changed during the run.*{tiny.NAME}"):
+        grade(CLASS, course, store, engine, secret=1, guard=True)
+
+    assert list(store.attempts()) == []
 
 
 def test_a_file_that_is_no_store_says_so(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import re
 import zlib
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,14 @@ from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, grade_code
-from autodiff_kit.grading.performing import DRAWS, code_with, graph_of, recording_of, source_of
+from autodiff_kit.grading.performing import (
+    DRAWS,
+    code_with,
+    graph_of,
+    recording_of,
+    source_of,
+    without_names,
+)
 from autodiff_kit.grading.worker import InProcess
 from autodiff_kit.puzzles.performing import Performance, answered
 from tests.grading.performers import answers_to, handed_in, right_answer, script_of
@@ -249,28 +257,40 @@ def test_a_notebook_is_graded_with_its_draw(exercise: Exercise) -> None:
     assert attempt.draw == graph_of(program, [{"draw": 4711}]) != graph_of(program, [{"draw": 12}])
 
 
+def share_of_equal_pairs(values: list[str]) -> float:
+    """Return how probable it is that two values are equal."""
+    pairs = sum(n * (n - 1) for n in Counter(values).values())
+    return pairs / (len(values) * (len(values) - 1))
+
+
 @each_performed
-def test_two_learners_draw_no_program_that_is_the_same(exercise: Exercise) -> None:
-    program = program_of(exercise)
+def test_in_a_class_of_300_hardly_ever_two_have_one_program_whatever_its_names(
+    exercise: Exercise,
+) -> None:
+    # Numbers and structure are drawn independently: each share can be counted, their product not.
+    sources = [without_names(source_of(program_of(exercise), draw)) for draw in range(1_500)]
+    structures = [re.sub(r"\d+\.0", "_", source) for source in sources]
+    numbers = [str(sorted(re.findall(r"tensor\((.*)\)", source))) for source in sources]
 
-    assert len({source_of(program, draw) for draw in range(2_000)}) == 2_000
+    both = share_of_equal_pairs(structures) * share_of_equal_pairs(numbers)
+
+    assert len(set(sources)) == len(sources)
+    assert 300 * 299 / 2 * both < 0.001
 
 
-def test_numbers_that_draw_one_program_are_one_graph() -> None:
+def test_programs_that_differ_in_their_names_only_are_one_graph() -> None:
     def program(generator: np.random.Generator) -> str:
-        return f"x = torch.tensor({generator.integers(3)}.0)"  # of three programs
+        y, z = generator.permutation([*"abyz"])[:2]
+        left, right = generator.permutation([y, "x"])  # the order of factors is no name
+        lines = [f"x = torch.tensor({generator.integers(3)}.0)", f"{y} = x * x"]
+        return "\n".join([*lines, f"{z} = {left} + {right}"])
 
-    draws_by_source: dict[str, list[int]] = {}
-    for draw in range(9):
-        draws_by_source.setdefault(source_of(program, draw), []).append(draw)
-    graphs = [
-        {graph_of(program, [{"draw": draw}]) for draw in draws}
-        for draws in draws_by_source.values()
-    ]
+    draws_by_graph: dict[str | None, set[str]] = {}
+    for draw in range(400):
+        graph = graph_of(program, [{"draw": draw}])
+        draws_by_graph.setdefault(graph, set()).add(source_of(program, draw))
 
-    assert any(len(draws) > 1 for draws in draws_by_source.values())
-    assert [len(graph) for graph in graphs] == [1] * len(draws_by_source)
-    assert len(set.union(*graphs)) == len(draws_by_source)
+    assert [len(sources) for sources in draws_by_graph.values()] == [4 * 3] * (3 * 2)
 
 
 @each_performed

@@ -14,54 +14,55 @@ from autodiff_kit.grading.performing import performed
 # contribution goes) and "place" (as which input), "nodes" (of the graph), "arrived" (for each pass,
 # the contributions so far by box), "complete" and "visited" boxes, and the "root" of the pass.
 
-PROGRAM = """\
-w = torch.tensor({w}, requires_grad=True)
-x = torch.tensor({x}, requires_grad=True)
-k = torch.tensor({k})
-{lines}
-loss.backward()
-"""
+NUMBERS = {
+    "w": "w = torch.tensor({}.0, requires_grad=True)",
+    "x": "x = torch.tensor({}.0, requires_grad=True)",
+    "k": "k = torch.tensor({}.0)",
+    "m": "m = torch.tensor({}.0)",
+}
 
 
-def written(w, x, k, lines):
-    """Return a program with these numbers and lines."""
-    text = PROGRAM.format(w=f"{w}.0", x=f"{x}.0", k=f"{k}.0", lines="\n".join(lines))
-    return text.rstrip("\n")
+def written(numbers, lines):
+    """Return a program with these numbers and lines, in the order in which they are given."""
+    leaves = [NUMBERS[name].format(number) for name, number in numbers.items()]
+    return "\n".join([*leaves, *lines, "loss.backward()"])
 
 
 def program(rng):
-    """Draw numbers, the order of factors, and the place of the line that detaches."""
+    """Draw numbers and their order, the order of factors, and the places of two lines."""
     while True:
-        w, x = int(rng.integers(2, 13)), int(rng.integers(2, 10))
+        w, x, m = (int(rng.integers(2, most)) for most in (13, 10, 100))
         t = int(rng.integers(-20, 21))
         k = x * x - t
         # Each known mistake gives another number, and the example's numbers do not come again.
         is_another = t not in (-5, -2, -1, 0, 1, 2, w, -w) and w not in (3, x, 1) and t * w != -15
-        if k > 0 and is_another:
+        if k > 0 and is_another and m not in (3, x, k):
             break
 
     def either(left, sign, right):
         sides = (left, right) if rng.random() < 0.5 else (right, left)
         return f"{sides[0]} {sign} {sides[1]}"
 
-    # Of so many names that no two learners have the same program by chance.
-    s, t, u, r = rng.permutation([*"abdeghmnpqrstuvz"])[:4]
     lines = [
-        f"{s} = x * x",
-        f"{t} = {s} - k",
-        f"{u} = {either(t, '*', 'c')}",
-        f"{r} = {either(u, '*', t)}",
-        f"loss = {either(r, '+', 'x')}",
+        "s = x * x",
+        "t = s - k",
+        f"u = {either('t', '*', 'c')}",
+        f"r = {either('u', '*', 't')}",
     ]
     lines.insert(int(rng.integers(0, 3)), "c = w.detach()")
-    return written(w, x, k, lines)
+    lines.insert(int(rng.integers(0, 6)), f"v = {either('x', '*', 'm')}")
+    lines.append(f"loss = {either('r', '+', 'v')}")
+    numbers = [("w", w), ("x", x), ("k", k), ("m", m)]
+    # So many programs that no two learners have the same one by chance, whatever its names are.
+    return written(dict(numbers[place] for place in rng.permutation(4)), lines)
 
 
 EXAMPLE = written(
-    3,
-    2,
-    9,
-    ["c = w.detach()", "s = x * x", "t = s - k", "u = t * c", "r = u * t", "loss = r + x"],
+    {"w": 3, "x": 2, "k": 9, "m": 3},
+    [
+        *("c = w.detach()", "s = x * x", "t = s - k", "u = t * c", "r = u * t"),
+        *("v = x * m", "loss = r + v"),
+    ],
 )
 CAPTION = "the graph of r = u * t with u = t * c"
 
