@@ -168,7 +168,7 @@ def _(mark: Bars, x: Scale, y: Scale) -> str:
         top = min(y(height), floor) if height == height else floor
         title = f"<title>{escape(mark.names[i])}</title>" if mark.names else ""
         parts.append(
-            f'<rect class="adk-bar" x="{_px(x(left))}" y="{_px(top)}" '
+            f'<rect class="adk-{mark.look}" x="{_px(x(left))}" y="{_px(top)}" '
             f'width="{_px(x(right) - x(left))}" height="{_px(floor - top)}">{title}</rect>'
         )
     return "".join(parts)
@@ -299,6 +299,7 @@ text { font:12.5px system-ui, -apple-system, "Segoe UI", Arial, sans-serif; fill
 .adk-path-under { fill:none; stroke:@paper; stroke-width:4.5; stroke-linejoin:round }
 .adk-dot { fill:@backward }
 .adk-bar { fill:@forward-soft; stroke:@forward; stroke-width:1.2 }
+.adk-grad-bar { fill:@backward-soft; stroke:@backward; stroke-width:1.2 }
 .adk-grip { fill:@backward; stroke:@paper; stroke-width:2 }
 .adk-reach { fill:@paper; fill-opacity:0 }
 """

@@ -97,6 +97,7 @@ def difference(
     came: str = CAME[1],
     went: str = WENT[1],
     also: Mapping[int, tuple[str, str]] | None = None,
+    gradients: bool = False,
 ) -> Difference:
     """Draw one run over another.
 
@@ -108,6 +109,8 @@ def difference(
         What the boxes say that are only in ``new``, only in ``old``.
     also : dict from int to (str, str), optional
         Marks of nodes of ``old`` that are in both.
+    gradients : bool
+        Draw also what the last backward pass of ``new`` computed.
     """
     before: RecordingData = old.to_dict()
     now: RecordingData = new.to_dict()
@@ -148,6 +151,8 @@ def difference(
         where = _moved(s["where"], of_old)
         scopes.append({**s, "id": s["id"] + shift, "parent": parent, "where": where})
     events: list[Event] = [{"kind": node["kind"], "node": node["id"]} for node in nodes]
+    if gradients:
+        events += _last_pass(now["events"], new_id)
     recording: RecordingData = {
         "sources": sources,
         "ops": {**before["ops"], **now["ops"]},
@@ -363,6 +368,27 @@ def _sources(before: RecordingData, now: RecordingData) -> tuple[list[Any], Any,
 
 def _moved(where: Any, places: Sequence[int]) -> Any:
     return where and [places[where[0]], *where[1:]]
+
+
+def _last_pass(events: Sequence[Event], ids: Mapping[int, int]) -> list[Event]:
+    """Return the events of the last backward pass, with other numbers of their nodes."""
+    starts = [k for k, event in enumerate(events) if event["kind"] == "backward"]
+    if not starts:
+        return []
+    result: list[Event] = []
+    for event in events[starts[-1] :]:
+        if event["kind"] == "backward":
+            roots = [ids[node] for node in event["roots"]]
+            result.append({**event, "roots": roots, "where": None, "scope": 0})
+        elif event["kind"] == "visit" or event["kind"] == "accumulate":
+            moved = event.copy()
+            moved["node"] = ids[event["node"]]
+            result.append(moved)
+        elif event["kind"] == "contribution":
+            result.append({**event, "node": ids[event["node"]], "to": ids[event["to"]]})
+        elif event["kind"] == "finish":
+            result.append({"kind": "finish"})
+    return result
 
 
 def _linked(source: Input, ids: Mapping[int, int]) -> Input:

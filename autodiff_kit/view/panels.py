@@ -15,10 +15,11 @@ from textwrap import wrap
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.looks import scoped
-from autodiff_kit.view.payload import BoxText, State
+from autodiff_kit.view.payload import BoxText, Fields, Frame, State
 from autodiff_kit.view.scene import Picture
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.view.svg_text import text_width
+from autodiff_kit.view.values import TIMES
 
 __all__ = ["Line", "Marked", "Panel", "graph", "listing", "page", "table", "words"]
 
@@ -30,6 +31,8 @@ PROSE, BOLD = 6.9, 7.7  # px, a character of 13 px proportional font, generous
 LONGEST = 56  # characters of a source line in one row of a picture: a narrow page shows them
 ROWS = 4  # that one source line takes at most
 
+
+_SYMBOL = re.compile(r"^d.*/d.* = (?=\N{MINUS SIGN}?-?[\d.])")  # of a slope that is a number
 
 Place = tuple[float, float]
 
@@ -93,6 +96,26 @@ class Marked(Picture):
     ) -> None:
         self._marks, self._hidden = marks, hidden
         super().__init__(recording, None)
+
+    def _told(self) -> tuple[list[Frame], list[int]]:
+        """Return the last step alone, with all that stands there by then: it needs less room.
+
+        What a gradient is multiplied by on its way stands there without its symbol: ``× 3.``
+        """
+        frames, moments = super()._told()
+        if not frames:
+            return frames, moments
+        fields: dict[str, Fields] = {}
+        along: dict[str, Fields] = {}
+        for frame in frames:
+            for name, news in frame["set"].items():
+                fields[name] = {**fields.get(name, {}), **news}
+            for name, news in frame.get("along", {}).items():
+                along[name] = {**along.get(name, {}), **news}
+        for marks in along.values():
+            if isinstance(slope := marks.get("slope"), str):
+                marks["slope"] = _SYMBOL.sub(f"{TIMES} ", slope)
+        return [{**frames[-1], "set": fields, "along": along}], moments[-1:]
 
     def _texts(self) -> list[BoxText]:
         texts = super()._texts()
@@ -362,19 +385,20 @@ text { font: 12.5px @mono; fill: @ink }
 .adk-stripe { fill: @shade; fill-opacity: 0 }
 .adk-lit { fill: @forward; font-weight: 700; text-decoration: underline }
 .adk-note { fill: @forward; font-weight: 700 }
-.adk-is-came > .adk-stripe { fill: @leaf-fill; fill-opacity: 1 }
-.adk-is-went > .adk-stripe { fill: @backward-soft; fill-opacity: 0.5 }
+.adk-is-came .adk-code { font-weight: 700 }
+.adk-is-came > .adk-stripe { fill-opacity: 1 }
+.adk-is-went > .adk-stripe { fill-opacity: 1 }
+.adk-is-went .adk-code { fill: @quiet }
 .adk-is-off > .adk-stripe { fill: @hover; fill-opacity: 1 }
 .adk-is-frozen > .adk-stripe { fill: @forward-soft; fill-opacity: 1 }
-.adk-is-wrong > .adk-stripe { fill: @backward-soft; fill-opacity: 1 }
-.adk-node.adk-is-came .adk-box { stroke: @leaf-line; stroke-width: 2.6 }
-.adk-node.adk-is-went .adk-box { fill: none; stroke: @backward; stroke-dasharray: 2 3;
+.adk-is-wrong > .adk-stripe { fill: @bad-soft; fill-opacity: 1 }
+.adk-node.adk-is-came .adk-box { stroke: @ink; stroke-width: 3 }
+.adk-node.adk-is-went .adk-box { fill: none; stroke: @quiet; stroke-dasharray: 2 3;
   stroke-width: 1.6 }
 .adk-node.adk-is-went text { fill: @quiet }
 .adk-node.adk-is-frozen .adk-box { fill: @forward-soft; stroke: @forward; stroke-width: 2.2 }
-.adk-node.adk-is-wrong .adk-box { fill: @backward-soft; stroke: @backward; stroke-width: 2.6 }
-.adk-edge.adk-is-came { stroke: @leaf-line; stroke-width: 2.2 }
-.adk-edge.adk-is-went { stroke: @backward; stroke-dasharray: 2 3 }
-.adk-tip.adk-is-went { stroke: @backward }
+.adk-node.adk-is-wrong .adk-box { fill: @bad-soft; stroke: @bad-line; stroke-width: 2.6 }
+.adk-edge.adk-is-went { stroke: @quiet; stroke-dasharray: 2 3 }
+.adk-tip.adk-is-went { stroke: @quiet }
 svg .adk-arg { font-size: 12px; stroke: @paper; stroke-width: 3; paint-order: stroke }
 """

@@ -102,6 +102,7 @@ class Bars:
     edges: Sequence[Pair]
     heights: Sequence[float]
     names: Sequence[str] = ()
+    look: str = "bar"
 
 
 @dataclass(frozen=True, eq=False)

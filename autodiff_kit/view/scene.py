@@ -244,7 +244,7 @@ class Picture:
         # Where lines alone get closer, the steps are those that have just been told.
         detail = max(self.outline.detail, Detail.PLAIN)
         if detail != self._detail_of_steps:
-            self.frames, self.moments = tell(recording, self.outline, self._names)
+            self.frames, self.moments = self._told()
             self._detail_of_steps = detail
         self.titles = {box.id: self._box_title(box) for box in self.outline.boxes}
         self.since = self._since()
@@ -407,6 +407,10 @@ class Picture:
         return browser_payload(self, self._recording, self._names)
 
     # -- made once ----------------------------------------------------------------------------
+
+    def _told(self) -> tuple[list[Frame], list[int]]:
+        """Return the steps, and by step how much of the recording has happened."""
+        return tell(self._recording, self.outline, self._names)
 
     def _texts(self) -> list[BoxText]:
         return box_texts(self._recording, self.outline, self._names, self.frames, self.slots)

@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autodiff_kit.core.observer import installed
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.values import summary
@@ -113,9 +112,10 @@ class ControlFlow(FunctionLab):
             ["the run before", "the first run", "nothing"], description="drawn over"
         )
         switch = Switch(frozen, description="frozen trace beside it")
+        self._with_gradients = Switch(True, description="gradients")
         self._settings: Any = None
         arguments = Arguments(function, examples)
-        controls = {"over": self._over, "frozen": switch}
+        controls = {"over": self._over, "gradients": self._with_gradients, "frozen": switch}
         title = f"Control flow of {name_of(function)}"
         super().__init__(function, arguments, controls, then=then, title=title)
         self.canvas.add_class("adk-caption-first")  # in view, whatever the height of the graph
@@ -138,25 +138,25 @@ class ControlFlow(FunctionLab):
 
     def _once(self) -> _Run:
         arguments, values = self._arguments.values(), self._arguments.values()
-        value, recording = run(self._arguments.call, self._function, values, of=self._function)
+
+        def there_and_back() -> tuple[Any, dict[str, Tensor | None], str]:
+            value = self._arguments.call(self._function, values)
+            return value, *self._gradients(values, value)
+
+        (value, grads, failure), recording = run(there_and_back, of=self._function)
         answer = self._answer(value, has_run=bool(recording.nodes))
         settings = {name: control.value for name, control in self._arguments.controls.items()}
-        outcome = self._gradients(values, answer)
-        return _Run(arguments, values, recording, answer, *outcome, settings)
+        return _Run(arguments, values, recording, answer, grads, failure, settings)
 
-    def _gradients(self, values: Values, answer: Tensor) -> tuple[dict[str, Tensor | None], str]:
-        """Run backward on the answer, unseen, if it can be run; return also what it raised."""
+    def _gradients(self, values: Values, answer: Any) -> tuple[dict[str, Tensor | None], str]:
+        """Run backward on the answer if it can be run; return also what it raised."""
         names = [name for name in self._arguments.tensors if _wants(values[name])]
-        if not answer.requires_grad or answer.numel() != 1 or not names:
+        if not names or not _wants(answer) or answer.numel() != 1:
             return {}, ""
-
-        def backward() -> dict[str, Tensor | None]:
-            with installed(None), fresh_grads():
-                answer.backward()
-                return {name: values[name].grad for name in names}
-
         try:
-            return dict(run(backward, of=self._function)[0]), ""
+            with fresh_grads():
+                answer.backward()
+                return {name: values[name].grad for name in names}, ""
         except RuntimeError as error:  # such as after a change in place, or a backward of its own
             return {}, first_words(error)
 
@@ -167,7 +167,8 @@ class ControlFlow(FunctionLab):
         elif self._over.value == "the run before" and len(self._runs) > 1:
             before = self._runs[-2]
         now, was = latest.first, before.first
-        changes = difference(was.recording, now.recording)
+        has_gradients = self._with_gradients.value and not now.failure
+        changes = difference(was.recording, now.recording, gradients=has_gradients)
         tests = branches(now.recording)
         caption = self._caption(changes, latest, before, tests)
         left, right = self._panels(changes, tests, now, was)

@@ -213,7 +213,7 @@ def _(mark: Bars, sheet: _Sheet) -> None:
     lefts, rights = np.array(mark.edges, dtype=float).reshape(-1, 2).T
     heights = np.clip(np.nan_to_num(mark.heights, nan=low, posinf=far, neginf=low), low, far)
     where = {"align": "edge", "bottom": low, **sheet.place_of_next()}
-    sheet.place.bar(lefts, heights - low, rights - lefts, **where, **_patch("bar"))
+    sheet.place.bar(lefts, heights - low, rights - lefts, **where, **_patch(mark.look))
 
 
 @_draw.register

@@ -158,7 +158,7 @@ class GradientHistogram(LivePlot):
             f"{count} from {label(a)} to {label(b)}"
             for count, (a, b) in zip(counts, pairs, strict=True)
         ]
-        plot.add(Bars(pairs, heights, names))
+        plot.add(Bars(pairs, heights, names, "grad-bar"))
         if across.holds(0.0):
             plot.curve([0.0, 0.0], [up.low, up.high], "level")
         name = self.controls["tensor"].value

@@ -1,26 +1,28 @@
-"""Gradients of whole networks: their size in every layer, over a training run, and their spread.
+"""Gradients of whole networks: their size in every layer, over a training run, beside the signal.
 
 After reading you can see whether the gradient of your network vanishes or explodes before it
-reaches the first layer, and what the numbers of one gradient are like. Read next:
-``gradients.py``, functions of one and two numbers.
+reaches the first layer, whether what tells the examples apart reaches the last one, and what a
+frozen layer changes. Read next: ``gradients.py``, functions of one and two numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import autodiff_kit as ak
-from autodiff_kit.view.plots import Bars, Curve, Drawing, Handle, Mark, Plot, Words, spread
-from autodiff_kit.view.scales import Scale, label, text_width
-from autodiff_kit.widgets.controls import Choice, Slider
-from autodiff_kit.widgets.gradient_sizes import gradient_sizes
+from autodiff_kit.view.plots import Curve, Drawing, Handle, Mark, Plot, Words, spread
+from autodiff_kit.view.scales import Scale, label
+from autodiff_kit.widgets.controls import Choice, Control, Slider
+from autodiff_kit.widgets.gradient_sizes import Sizes, measure_training
 from autodiff_kit.widgets.gradients import LEFT, RIGHT, WIDTH, LivePlot
+from autodiff_kit.widgets.layer_bars import evenly, layer_bars, powers_of_ten
 from autodiff_kit.widgets.running import (
     OTHER_TENSORS,
     Refused,
     is_pytorch,
+    name_of,
     refuse_class,
     with_article,
 )
@@ -28,15 +30,20 @@ from autodiff_kit.widgets.running import (
 __all__ = ["GradientFlow"]
 
 NAMED = 12  # lines that get their names; of more, some are named
-DOTS = {"tangent": "dot", "curve": "bar", "middle": "frame"}  # in the colour of their line
-LIMITS = (1e-12, 1e12)  # sizes are drawn between these
+DOTS = {"tangent": "dot", "path": "dot", "middle": "frame"}  # in the colour of their line
+_NOTHING = "nothing"  # is frozen
+BOTTOM = 210.0  # px, of the lines; the bars stand below
 
 
 class GradientFlow(LivePlot):
     """Size of the gradient in every layer over a training run; drag the line to any step.
 
-    Above, one line a layer over the steps, below, all layers at one step. What is under
-    `vanishing` or over `exploding` is said in words.
+    Above, one line a layer over the steps; below, all layers at one step: in the forward pass, how
+    much their results differ from example to example, and in the backward pass, how large the
+    gradient is. What is under `vanishing` or over `exploding` is said in words.
+
+    A layer that is frozen keeps its first weights: the model is trained anew, from the same start,
+    and stays as the latest training has left it. Layers before it may still be trained.
 
     Parameters
     ----------
@@ -45,10 +52,18 @@ class GradientFlow(LivePlot):
         from the first layer to the last. None, or a list that is shorter than others, says that a
         layer got no gradient at a step.
     train : callable, optional
-        With a model: called with it, once, does the training. See ``gradient_sizes``.
+        With a model: called with it, does the training, once for each choice of what is frozen. If
+        it returns a number, such as an accuracy, the caption says it. See ``measure_training``.
     vanishing, exploding : float
         Rules of thumb: below 1e-6 a step of gradient descent hardly moves a weight any more, and
         above 1e3 it throws it far off.
+
+    Attributes
+    ----------
+    sizes : dict from str to list of (float or None)
+        Of the gradients, by the names of the parameters.
+    signals : dict from str to list of (float or None)
+        How much the results of each layer differ from example to example; empty without a model.
 
     Raises
     ------
@@ -89,15 +104,24 @@ class GradientFlow(LivePlot):
             )
         self._source, self._train = source, train
         self._limits = vanishing, exploding
-        self.sizes: dict[str, list[float | None]] = {}
-        self._frozen: list[str] = []  # what does not require a gradient
-        self._plots: dict[
-            str, tuple[Plot, list[float]]
-        ] = {}  # the lines of each kind, and their ends
-        controls = {
+        self.sizes: Sizes = {}
+        self.signals: Sizes = {}
+        self._paths: dict[str, list[str]] = {_NOTHING: []}  # of layers, by what can be frozen
+        self._values: dict[str, float] = {}  # what the training returned, by what was frozen
+        self._without_grad: list[str] = []  # what does not require a gradient
+        # The lines of each kind, and their ends.
+        self._plots: dict[str, tuple[Plot, list[float]]] = {}
+        self._count = 0  # of steps
+        self._start: Any = None  # weights and random numbers before the first training
+        controls: dict[str, Control] = {
             "kind": Choice(["weights", "biases", "all parameters"], description="show"),
             "step": Slider(0, 0, 0),
         }
+        if isinstance(source, ak.nn.Module) and len(paths := _trained_paths(source)) > 1:
+            self._paths |= {_layer(path): [path] for path in paths}
+            if len(paths) > 2:
+                self._paths[f"all but {_layer(paths[-1])}"] = paths[:-1]
+            controls["frozen"] = Choice(list(self._paths))
         super().__init__(controls, title=title)
 
     def dragged(self, *point: float) -> None:
@@ -106,20 +130,23 @@ class GradientFlow(LivePlot):
             self.controls["step"].value = round(point[0])
 
     def draw(self) -> None:
-        """Train once; then show what was noted."""
-        if not self.sizes:
-            self._note_sizes()
+        """Train once for each choice of what is frozen; then show what was noted."""
+        frozen = self._frozen()
+        if not self.sizes or self._drawn_with != frozen:
+            self._note_sizes(frozen)
+            self._drawn_with = frozen
         layers = self._layers()
         step = self.controls["step"].value
         words = self._words(layers, step)
         self.show(self._picture(layers, step, words), words, (step, self._grip))
 
-    def _note_sizes(self) -> None:
+    def _frozen(self) -> str:
+        """Return what is to keep its weights."""
+        return str(self.controls["frozen"].value) if "frozen" in self.controls else _NOTHING
+
+    def _note_sizes(self, frozen: str) -> None:
         if isinstance(self._source, ak.nn.Module):
-            assert self._train is not None
-            self.sizes = gradient_sizes(self._source, self._train)
-            parameters = self._source.named_parameters()
-            self._frozen = [name for name, parameter in parameters if not parameter.requires_grad]
+            self._train_model(self._source, frozen)
         else:
             self.sizes = {
                 str(name): [None if v is None else _size_of(name, v) for v in _listed(name, values)]
@@ -132,8 +159,39 @@ class GradientFlow(LivePlot):
         if not {"weight", "bias"} <= kinds:
             self.controls["kind"].value = "all parameters"
             self.controls["kind"].is_visible = False
+        is_same = bool(self._plots) and self._count == steps
+        self._count, self._plots = steps, {}
         self.controls["step"].set_trait("max", steps - 1)
-        self.controls["step"].value = steps - 1
+        if not is_same:
+            self.controls["step"].value = steps - 1
+
+    def _train_model(self, model: ak.nn.Module, frozen: str) -> None:
+        """Train with some layers frozen: always from the same weights and random numbers."""
+        assert self._train is not None
+        if self._start is None:
+            state = {name: value.clone() for name, value in model.state_dict().items()}
+            self._start = state, ak.random.get_rng_state()
+        else:
+            model.load_state_dict(self._start[0])
+            ak.random.set_rng_state(self._start[1])
+            model.zero_grad()
+        parameters = dict(model.named_parameters())
+        own = {name for name in parameters if name.rpartition(".")[0] in self._paths[frozen]}
+        own = {name for name in own if parameters[name].requires_grad}
+        try:
+            for name in own:
+                parameters[name].requires_grad_(False)
+            run = measure_training(model, self._train)
+            self._without_grad = [n for n, p in parameters.items() if not p.requires_grad]
+        finally:
+            for name in own:
+                parameters[name].requires_grad_(True)
+        self.sizes, self.signals = run.gradients, run.signals
+        value = run.value
+        if isinstance(value, ak.Tensor) and value.numel() == 1:
+            value = value.item()
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            self._values[frozen] = value
 
     @property
     def _ending(self) -> str:
@@ -209,11 +267,42 @@ class GradientFlow(LivePlot):
         ):
             if which:
                 words += f" No gradient at {when} step: {_some(which, len(all_now))}."
-        frozen_names = {_layer(name.removesuffix(self._ending)) for name in self._frozen}
-        frozen = [name for name in never if name in frozen_names]
+        without = {_layer(name.removesuffix(self._ending)) for name in self._without_grad}
+        frozen = [name for name in never if name in without]
         if frozen:
             words += f" requires_grad is False in {_some(frozen, len(all_now))}."
-        return words
+        return words + self._signal_words(layers, step) + self._value_words()
+
+    def _signal_words(self, layers: Iterable[str], step: int) -> str:
+        """Return how far the differences between the examples come in the forward pass."""
+        signals = [(name, self._signal(name, step)) for name in layers]
+        values = [(name, value) for name, value in signals if value is not None]
+        if len(values) < 2 or values[0][1] == values[-1][1]:
+            return ""
+        (first, begin), (last, end) = values[0], values[-1]
+        return (
+            f" Forward, the results for different examples differ by {label(begin)} in {first} "
+            f"and by {label(end)} in {last}."
+        )
+
+    def _value_words(self) -> str:
+        """Return what the training returned, if that is a number."""
+        frozen = self._frozen()
+        value = self._values.get(frozen)
+        if value is None or self._train is None:
+            return ""
+        words = f" {name_of(self._train)} returned {label(value)}".replace(" the", " The", 1)
+        if frozen != _NOTHING and _NOTHING in self._values:
+            words += f", and {label(self._values[_NOTHING])} with no layer frozen"
+        return f"{words}."
+
+    def _signal(self, layer: str, step: int) -> float | None:
+        """Return the signal of what is shown as ``(0)``, ``block.0`` or ``0.weight``."""
+        path = layer.rpartition(".")[0] if not self._ending else layer
+        for name, values in self.signals.items():
+            if path in (name, _layer(name)) and step < len(values):
+                return values[step]
+        return None
 
     def _others(
         self, step: int, holds: Callable[[float], bool], layers: Collection[str] | None = None
@@ -229,11 +318,7 @@ class GradientFlow(LivePlot):
         ]
 
     def _up(self, layers: Mapping[str, Sequence[float | None]], start: float, end: float) -> Scale:
-        low, high = LIMITS
-        sizes = [v for vs in layers.values() for v in vs if v is not None and low <= v <= high]
-        powers = [math.log10(v) for v in sizes] or [-1.0, 0.0]
-        bottom, top = math.floor(min(powers)), math.ceil(max(powers))
-        return Scale(10.0**bottom, 10.0 ** max(top, bottom + 1), start, end, True)
+        return Scale(*powers_of_ten([v for vs in layers.values() for v in vs]), start, end, True)
 
     def _lines(
         self, layers: Mapping[str, Sequence[float | None]], across: Scale, up: Scale
@@ -246,7 +331,7 @@ class GradientFlow(LivePlot):
             for i, values in enumerate(layers.values()):
                 # What is 0, nan or inf cannot stand on a scale of powers of ten.
                 ys = [v if v is not None and v > 0 else math.nan for v in values]
-                look = "tangent" if i in present[:1] else "curve" if i in present[-1:] else "middle"
+                look = "tangent" if i in present[:1] else "path" if i in present[-1:] else "middle"
                 plot.curve([float(k) for k in range(len(ys))], ys, look)
                 padded = [math.nan, *ys, math.nan]
                 alone = [
@@ -266,50 +351,46 @@ class GradientFlow(LivePlot):
         names = list(layers)
         steps = max(map(len, layers.values()))
         present = [i for i, values in enumerate(layers.values()) if not _is_empty(values)]
-        to_name = [present[k] for k in _evenly(len(present), NAMED)] or [0]
+        to_name = [present[k] for k in evenly(len(present), NAMED)] or [0]
         room = min(max(len(names[i]) for i in to_name), 18) * 7.2 + 12
-        up = self._up(layers, 270.0, 18.0)
+        up = self._up(layers, BOTTOM, 18.0)
         across = Scale(0.0, float(max(steps - 1, 1)), LEFT, RIGHT - room, whole=True)
         lines, ends = self._lines(layers, across, up)
         plot = Plot(across, up, x_label="step", y_label="size of gradient", under=lines)
         plot.level(self._limits[0], "below: vanishing", below=True)
         plot.level(self._limits[1], "above: exploding")
-        rows = [min(max(up(ends[i]), 18.0), 270.0) for i in to_name]
+        rows = [min(max(up(ends[i]), 18.0), BOTTOM) for i in to_name]
         names_of_lines: list[Mark] = []
         left = RIGHT - room
-        for i, row, y in zip(to_name, rows, spread(rows, 15.0, 22.0, 270.0), strict=True):
+        for i, row, y in zip(to_name, rows, spread(rows, 15.0, 22.0, BOTTOM), strict=True):
             text = names[i] if len(names[i]) <= 18 else f"{names[i][:17]}…"
             names_of_lines.append(Curve([left + 2, left + 9], [row, y], "lead"))
             names_of_lines.append(Words(left + 12, y + 4, text, look="ink"))
         self._grip = up.high / (up.high / up.low) ** 0.06
         plot.curve([step, step], [up.low, up.high], "cursor")
         plot.add(Handle(float(step), self._grip, "Step", along="x", step=1.0))
-        top = 330.0
-        has_room = max(map(text_width, names)) < (RIGHT - LEFT) / (len(names) + 0.2)
-        ticks = [(i + 1.0, names[i] if has_room else str(i + 1)) for i in _evenly(len(names), 20)]
-        below = Plot(
-            Scale(0.4, len(names) + 0.6, LEFT, RIGHT),
-            Scale(up.low, up.high, top + 100, top, True),
-            x_label=f"layers at step {step}, from the first to the last",
-            y_label="size",
-            x_ticks=ticks,
-        )
-        for limit in self._limits:
-            below.level(limit)
-        sizes = [vs[step] for vs in layers.values()]
-        now = [math.nan if v is None else v for v in sizes]
-        edges = [(i + 0.65, i + 1.35) for i in range(len(names))]
-        values = [
-            f"{name}: {'no gradient' if v is None else label(v)}"
-            for name, v in zip(names, sizes, strict=True)
-        ]
-        below.add(Bars(edges, now, values))
-        for i, v in enumerate(sizes):
-            if v is None or v == 0 or not math.isfinite(v):
-                text = "\N{EM DASH}" if v is None else f"{v:g}"
-                below.add(Words(i + 1.0, up.low, text, anchor="middle", up=4))
+        parts: list[Plot | Mark] = [plot, *names_of_lines]
+        top = BOTTOM + 76.0
+        words_above = "forward: how much results differ from example to example"
+        if self.signals:
+            signals = [self._signal(name, step) for name in names]
+            every = [v for values in self.signals.values() for v in values]
+            scale = Scale(*powers_of_ten(every), top + 80, top, True)
+            parts += layer_bars(names, signals, scale, heading=words_above)
+            top += 80 + 60
+        sizes = [values[step] for values in layers.values()]
+        scale = Scale(up.low, up.high, top + 80, top, True)
+        heading = "backward: size of the gradient" if self.signals else ""
+        x_label = f"layers at step {step}, from the first to the last"
+        parts += layer_bars(names, sizes, scale, self._limits, heading=heading, x_label=x_label)
         title = "Size of the gradient in each layer"
-        return Drawing([plot, *names_of_lines, below], WIDTH, top + 145, title, words)
+        return Drawing(parts, WIDTH, top + 125, title, words)
+
+
+def _trained_paths(model: ak.nn.Module) -> list[str]:
+    """Return the paths of the modules that have parameters to be trained, in order."""
+    names = [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    return list(dict.fromkeys(name.rpartition(".")[0] for name in names))
 
 
 def _listed(name: Any, values: Any) -> list[Any]:
@@ -356,10 +437,3 @@ def _some(names: Sequence[str], of: int) -> str:
 
 def _listing(names: Sequence[str]) -> str:
     return ", ".join(names[:6]) + ", ..." * (len(names) > 6)
-
-
-def _evenly(count: int, most: int) -> list[int]:
-    """Return at most so many of 0 ... count-1, the first and the last among them."""
-    if count <= most:
-        return list(range(count))
-    return sorted({round(i * (count - 1) / (most - 1)) for i in range(most)})

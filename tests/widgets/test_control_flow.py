@@ -306,3 +306,51 @@ def test_a_tick_on_the_slider_marks_the_run_that_is_compared_with():
     lab.controls["over"].value = "nothing"
 
     assert x.mark is None
+
+
+def test_the_graph_shows_what_backward_computes():
+    widget = ControlFlow(lambda x, w=3.0: x * w if x > 0 else -x, x=2.0)
+
+    # y = x * w: dy/dw = 2 and dy/dx = 3.
+    for text in ("w.grad", "x.grad", "\N{MULTIPLICATION SIGN} 2.", "\N{MULTIPLICATION SIGN} 3."):
+        assert f">{text}</" in widget.canvas.svg
+    widget.controls["x"].value = -2.0
+    assert ">\N{MULTIPLICATION SIGN} -1.</" in widget.canvas.svg  # and nothing of the run before
+    assert ">w.grad</" not in widget.canvas.svg
+    widget.controls["gradients"].value = False
+    assert ">x.grad</" not in widget.canvas.svg
+
+
+def test_the_recording_can_be_stepped_through_with_its_backward_pass():
+    widget = lab()
+
+    kinds = [event["kind"] for event in widget.recording.events]
+
+    assert kinds.count("backward") == 1
+    assert kinds[-1] == "finish"
+
+
+def test_a_backward_pass_of_the_functions_own_is_no_part_of_the_picture():
+    def with_backward(x):
+        (x * x).backward()
+        return x * 5
+
+    widget = lab(with_backward)
+
+    # d/dx 5x = 5, and no 4 of the first pass is added.
+    assert widget.grads["x"].item() == 5
+    assert ">\N{MULTIPLICATION SIGN} 5.</" in widget.canvas.svg
+    assert ">\N{MULTIPLICATION SIGN} 2.</" not in widget.canvas.svg
+
+
+def test_where_backward_fails_no_gradient_is_drawn():
+    def changed(x):
+        y = x.exp()
+        z = y * 2
+        y.add_(1.0)
+        return z
+
+    widget = lab(changed)
+
+    assert "There is no gradient: backward() on it raises RuntimeError" in widget.canvas.caption
+    assert ">x.grad</" not in widget.canvas.svg

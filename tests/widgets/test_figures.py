@@ -219,7 +219,7 @@ def test_every_bar_has_the_same_edges(pair: Pair) -> None:
 
     for elements, axes in places(root, figure)[:-1]:
         ours: Points = []
-        for bar in chosen(elements, "rect", "bar"):
+        for bar in chosen(elements, "rect", "bar", "grad-bar"):
             x, y = number(bar, "x"), number(bar, "y")
             ours += [(x, y + number(bar, "height")), (x + number(bar, "width"), y)]
         bars = artists(axes, Rectangle)

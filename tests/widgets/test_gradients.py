@@ -26,7 +26,7 @@ from autodiff_kit.widgets import (
 )
 from autodiff_kit.widgets.at_points import bounded
 from autodiff_kit.widgets.descent import OPTIMIZERS, descend
-from autodiff_kit.widgets.gradient_sizes import gradient_sizes
+from autodiff_kit.widgets.gradient_sizes import measure_training
 from autodiff_kit.widgets.running import Refused
 from autodiff_kit.widgets.slope import touch
 from tests.gate import some
@@ -496,7 +496,9 @@ def test_the_size_of_a_gradient_is_the_root_of_the_mean_of_its_squares() -> None
     # loss = 3 w0 + 4 w1: the gradient is (3, 4), and the root of (9 + 16) / 2 is 3.5355.
     model = torch.nn.Linear(2, 1, bias=False)
 
-    sizes = gradient_sizes(model, lambda m: m(torch.tensor([[3.0, 4.0]])).sum().backward())
+    sizes = measure_training(
+        model, lambda m: m(torch.tensor([[3.0, 4.0]])).sum().backward()
+    ).gradients
 
     assert sizes == {"weight": [pytest.approx(math.sqrt(12.5))]}
 
@@ -510,7 +512,7 @@ def test_sizes_of_a_run_are_what_stands_in_grad_after_each_step() -> None:
             grad = model[0].weight.grad.numpy()
             sizes.append(float(np.sqrt((grad.astype("float64") ** 2).mean())))
 
-    assert gradient_sizes(model, noted)["0.weight"] == pytest.approx(sizes, rel=1e-6)
+    assert measure_training(model, noted).gradients["0.weight"] == pytest.approx(sizes, rel=1e-6)
 
 
 def test_the_gradient_of_a_deep_network_of_sigmoids_vanishes_and_is_said_to() -> None:
@@ -604,10 +606,81 @@ def test_a_training_that_goes_wrong_is_answered_in_the_lab(training: Any, messag
     assert message in lab.message
 
 
+def test_the_signal_is_how_much_the_results_for_different_examples_differ() -> None:
+    model = torch.nn.Linear(1, 1, bias=False)
+    x = torch.tensor([[1.0], [3.0]])
+
+    def noted(model: Any) -> float:
+        with torch.no_grad():
+            model.weight.fill_(2.0)
+        model(x).sum().backward()
+        with torch.no_grad():
+            model(100 * x)  # as when the accuracy is asked for: no backward follows
+            model.weight.fill_(-1.0)
+        model(x).sum().backward()
+        model(x[:1]).sum().backward()  # one example alone differs from no other
+        return 0.5
+
+    run = measure_training(model, noted)
+
+    # Results 2 and 6, then -1 and -3: standard deviations of two numbers that are 4 and 2 apart.
+    expected = [pytest.approx(math.sqrt(8)), pytest.approx(math.sqrt(2)), None]
+    assert run.signals == {"": expected}
+    assert run.value == 0.5
+
+
+def test_the_signal_stands_beside_the_gradient() -> None:
+    lab = GradientFlow(network(2), lambda model: model(torch.eye(4)).sum().backward())
+
+    assert "forward: how much results differ from example to example" in lab.canvas.svg
+    assert lab.canvas.svg.count('class="adk-bar"') == len(lab.signals) == 3
+    assert lab.canvas.svg.count('class="adk-grad-bar"') == 3
+    assert "Forward, the results for different examples differ by" in words(lab)
+
+
+def test_a_frozen_layer_keeps_its_weights_and_those_before_it_still_learn() -> None:
+    model = network(2)
+    first = {name: value.clone() for name, value in model.state_dict().items()}
+    lab = GradientFlow(model, train)
+    sizes = lab.sizes
+
+    lab.controls["frozen"].value = "(2)"
+
+    assert lab.sizes["2.weight"] == [None] * 5
+    assert lab.sizes["0.weight"][0] == sizes["0.weight"][0]  # the start is the same
+    assert torch.equal(model[2].weight, first["2.weight"])
+    assert not torch.equal(model[0].weight, first["0.weight"])
+    assert "requires_grad is False in 1 of 3 layers, (2)" in words(lab)
+    assert all(parameter.requires_grad for parameter in model.parameters())
+
+    lab.controls["frozen"].value = "all but (4)"
+    assert [name for name, values in lab.sizes.items() if values[0] is not None] == [
+        *("4.weight", "4.bias")
+    ]
+
+    lab.controls["frozen"].value = "nothing"
+    assert lab.sizes == sizes
+
+
+def test_what_the_training_returns_is_told_beside_that_without_frozen_layers() -> None:
+    losses = []
+
+    def counted(model: Any) -> float:
+        train(model, 1)
+        losses.append(float(len(losses)))
+        return losses[-1]
+
+    lab = GradientFlow(network(2), counted)
+    assert words(lab).endswith("counted returned 0.")
+
+    lab.controls["frozen"].value = "(0)"
+    assert words(lab).endswith("counted returned 1, and 0 with no layer frozen.")
+
+
 def test_no_hook_stays_on_the_model() -> None:
     model = network(1)
 
-    sizes = gradient_sizes(model, train)
+    sizes = measure_training(model, train).gradients
     train(model)
 
     assert all(len(values) == 5 for values in sizes.values())
@@ -877,8 +950,8 @@ def test_a_size_between_steps_without_any_is_a_dot_in_the_colour_of_its_layer() 
     lab = GradientFlow({"first": [1.0, None, 1.0], "middle": [1.0, None], "last": [None, 1.0]})
 
     dots = re.findall(r'<circle class="adk-(\w+)"[^>]*r="3"', lab.canvas.svg)
-    # The orange line is the first layer's, the grey one the middle's, the blue one the last's.
-    assert dots == ["dot", "dot", "frame", "bar"]
+    # First and last layer are orange, dashed and solid; those between them are grey.
+    assert dots == ["dot", "dot", "frame", "dot"]
 
 
 def test_a_size_is_no_negative_number() -> None:
