@@ -2,7 +2,8 @@
 
 After reading you know where the table at the end of the course comes from: each lesson that puts
 claims of an article to the test ends with a small table, and this one is made of those, row by row.
-So it cannot say anything that no lesson found. Read next: ``predict.py``.
+So it cannot say anything that no lesson found, and each row names the section whose experiment
+decides. Read next: ``predict.py``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from autodiff_kit.lessons.questions import inline
 __all__ = ["Verdict", "Verdicts", "verdicts"]
 
 _TABLE = re.compile(r"^\| (?:the|an) article says \|")
-_ROW = re.compile(r"^\| (?P<claim>.+?) \| (?P<finding>.+) \|$")
+_ROW = re.compile(r"^\| (?P<claim>.+?) \| (?P<finding>.+) \| (?P<where>.+?) \|$")
 
 
 class Verdict(NamedTuple):
@@ -35,12 +36,16 @@ class Verdict(NamedTuple):
         The two cells of the lesson's table, in Markdown.
     kind : str
         ``"holds"``, ``"does not hold"`` or ``"in part"``, by the first word of `finding`.
+    where : str
+        The heading of the section with the experiment that decides; ``"lesson 09: Until when?"``
+        for one of another lesson.
     """
 
     lesson: str
     claim: str
     finding: str
     kind: str
+    where: str
 
 
 def verdicts(folder: Path | None = None) -> Verdicts:
@@ -67,9 +72,8 @@ def _verdicts_of(path: Path) -> Iterator[Verdict]:
                 is_in_table = True
             elif is_in_table and (row := _ROW.match(line)):
                 if set(row["claim"]) != {"-"}:
-                    yield Verdict(
-                        path.name[:2], row["claim"], row["finding"], _kind(row["finding"])
-                    )
+                    claim, finding, where = row["claim"], row["finding"], row["where"]
+                    yield Verdict(path.name[:2], claim, finding, _kind(finding), where)
             else:
                 is_in_table = False
 
@@ -91,11 +95,13 @@ class Verdicts(tuple[Verdict, ...]):
         for verdict in self:
             lesson = verdict.lesson if verdict.lesson != before else ""
             before = verdict.lesson
-            rows.append(_row("td", lesson, _inline(verdict.claim), _inline(verdict.finding)))
+            rows.append(
+                _row("td", lesson, *map(_inline, (verdict.claim, verdict.finding, verdict.where)))
+            )
         return (
             # Jupyter aligns the cells of an output's table to the right, and lets it be wider.
             f'<p>{html.escape(repr(self))}</p><table style="width: 100%; table-layout: auto">'
-            f"<thead>{_row('th', 'lesson', 'claimed', 'what you saw')}</thead>"
+            f"<thead>{_row('th', 'lesson', 'claimed', 'what you saw', 'where')}</thead>"
             f"<tbody>{''.join(rows)}</tbody></table>"
         )
 
@@ -106,13 +112,15 @@ class Verdicts(tuple[Verdict, ...]):
         return f"{len(self)} claims: {', '.join(parts)}"
 
 
+_WIDTHS = (34, 40, 20)  # in percent, of the columns after the first one
 _WORDS = {"holds": "hold", "in part": "hold in part", "does not hold": "do not hold"}
 
 
 def _row(tag: str, lesson: str, *cells: str) -> str:
     left = "text-align: left; white-space"
-    style = f"{left}: normal; overflow-wrap: anywhere; width: 45%"
-    rest = "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in cells)
+    style = f"{left}: normal; overflow-wrap: anywhere; width:"
+    widths = zip(_WIDTHS, cells, strict=True)
+    rest = "".join(f'<{tag} style="{style} {wide}%">{cell}</{tag}>' for wide, cell in widths)
     return f'<tr><{tag} style="{left}: nowrap">{lesson}</{tag}>{rest}</tr>'
 
 

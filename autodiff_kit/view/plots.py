@@ -219,8 +219,8 @@ class Plot:
     x_label, y_label : str
         Words at the axes; those of y stand at the left edge of the drawing, or above the axis where
         its numbers reach so far.
-    x_ticks : sequence of (float, str), optional
-        What stands at the lower axis; round numbers by default.
+    x_ticks, y_ticks : sequence of (float, str), optional
+        What stands at the lower axis and at the left one; round numbers by default.
     under : Plot, optional
         Between the same axes: its marks come first, and it gets no more of them. What does not
         change is written only once so.
@@ -241,12 +241,13 @@ class Plot:
         x_label: str = "",
         y_label: str = "",
         x_ticks: Sequence[tuple[float, str]] | None = None,
+        y_ticks: Sequence[tuple[float, str]] | None = None,
         under: Plot | None = None,
     ) -> None:
         self.x, self.y = x, y
         self.x_label, self.y_label = x_label, y_label
         self.under = under
-        self._x_ticks = x_ticks
+        self._x_ticks, self._y_ticks = x_ticks, y_ticks
         self.marks: list[Mark] = []
         self.over: list[Mark] = []
 
@@ -291,7 +292,7 @@ class Plot:
 
     def y_ticks(self) -> Sequence[tuple[float, str]]:
         """Return the heights at the left axis, and what stands there."""
-        return self.y.ticks(max(2, int(self.high / 26)))
+        return self.y.ticks(max(2, int(self.high / 26))) if self._y_ticks is None else self._y_ticks
 
     def has_wide_numbers(self) -> bool:
         """Return whether the numbers at the left axis leave no room for its words beside them."""

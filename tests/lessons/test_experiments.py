@@ -4,9 +4,7 @@ The stored outputs are those of a fresh run (``test_lessons.py`` compares them, 
 in PyTorch); here the sentences are held against these numbers.
 """
 
-import contextlib
 import gc
-import io
 import math
 import re
 import tracemalloc
@@ -53,75 +51,52 @@ def output(number: str, code: str) -> str:
 # -- lesson 12: what makes a deep network learn ---------------------------------------------------
 
 
-def percents(line_begins: str) -> list[list[int]]:
-    """Return a row of the table of lesson 12: columns of three seeds each."""
-    lines = output("12", "def percent(").splitlines()
-    (line,) = [line for line in lines if line.startswith(line_begins)]
-    numbers = [int(number) for number in re.findall(r"(\d+)%", line)]
-    return [numbers[i : i + 3] for i in range(0, len(numbers), 3)]
+def ranges(number: str, code: str) -> dict[str, tuple[float, float]]:
+    """Return from where to where each row of an experiment goes."""
+    _, *lines = output(number, code).splitlines()
+    rows = {}
+    for line in lines:
+        name, ends = re.split(r"  +", line.strip())
+        low, _, high = ends.partition(" to ")
+        rows[name] = float(low), float(high or low)
+    return rows
 
 
-NEEDED = r"^import|^x_train|^def (build|loss_of|train|percent)\("
-SMALL, LARGE = "Tanh, weights times 1  ", "Tanh, weights times 2  "
+def percents() -> dict[str, tuple[float, float]]:
+    return ranges("12", "def percent(")
 
 
 def test_a_frozen_first_layer_costs_what_lesson_12_says() -> None:
-    def costs(weights: str) -> list[int]:
-        trained, frozen, _ = percents(weights)
-        return [a - b for a, b in zip(trained, frozen, strict=True)]
+    rows = percents()
 
-    small, large = costs(SMALL), costs(LARGE)
-    _, frozen, _ = percents(SMALL)
-
-    assert (
-        f"with weights times 2, it costs at most {max(large)} points, and {min(small)} to "
-        f"{max(small)} points with weights times 1"
-    ) in words("12")
-    assert min(frozen) > 20  # far from a guess, which is right in one of ten
-
-
-def test_a_frozen_first_layer_with_larger_weights_beats_a_trained_one_for_each_seed() -> None:
-    (trained, _, _), (_, frozen, _) = percents(SMALL), percents(LARGE)
-
-    assert all(a > b for a, b in zip(frozen, trained, strict=True))
-
-
-def test_with_other_seeds_a_frozen_first_layer_costs_what_lesson_12_says_of_them() -> None:
-    sources = [cell.source for cell in cells("12") if cell.cell_type == "code"]
-    needed = [s for s in sources if re.search(NEEDED, s, re.M)]
-    *before, last = ["\n".join(line for line in s.split("\n") if line[:1] != "%") for s in needed]
-    definitions = last[: last.index("\n\n\nprint(")].replace("range(3)", "range(3, 6)")
-    space: dict[str, Any] = {}
-    with contextlib.redirect_stdout(io.StringIO()):
-        for source in [*before, definitions]:
-            exec(source, space)
-
-    def right(factor: int, frozen: int) -> list[int]:
-        row = space["percent"](space["torch"].nn.Tanh, factor, frozen)
-        return [int(number) for number in re.findall(r"(\d+)%", row)]
-
-    small, large, frozen_small, frozen_large = right(1, 0), right(2, 0), right(1, 1), right(2, 1)
-
-    assert max(a - b for a, b in zip(large, frozen_large, strict=True)) == pytest.approx(10, abs=2)
-    assert sum(b > a for a, b in zip(small, frozen_small, strict=True)) == 1
-    assert all(b > a for a, b in zip(small, frozen_large, strict=True))
-    assert "up to about 10 points, and with weights times 1 one network is better" in words("12")
+    assert rows["Tanh × 2, the first frozen"][0] > 80
+    assert "the worst network whose first layer is frozen is still over 80 %" in words("12")
+    trained, frozen = rows["Tanh × 1, all layers trained"], rows["Tanh × 1, the first frozen"]
+    assert max(trained[0], frozen[0]) < min(trained[1], frozen[1])
+    assert "With weights times 1 the two rows overlap" in words("12")
+    assert rows["Tanh × 2, the first frozen"][0] > trained[1]
+    assert "a *frozen* first layer beat all six with weights times 1" in words("12")
 
 
 def test_larger_weights_decide_where_no_gradient_flows_and_the_gradient_adds_to_that() -> None:
-    (_, _, small), (all_layers, _, large) = percents(SMALL), percents(LARGE)
+    rows = percents()
 
-    (stretched,) = percents("Tanh, weights times 1, differences stretched")
-    assert max(small) <= 15 and min(large) > 60 and min(stretched) > 60
-    assert all(abs(right - 90) <= 3 for right in all_layers)  # "about 90 %"
+    assert rows["Tanh × 1, only the last trained"][1] <= 10  # a guess
+    assert rows["the same, differences stretched"][0] > 50
+    assert all(abs(end - 60) <= 6 for end in rows["Tanh × 2, only the last trained"])
+    assert all(abs(end - 90) <= 3 for end in rows["Tanh × 2, all layers trained"])
+    assert "about 60 % with the last layer alone become about 90 %" in words("12")
 
 
 def test_eight_layers_with_larger_weights_do_as_well_as_two_and_sigmoids_learn_too() -> None:
+    rows = percents()
     two = float(re.findall(r"right: ([\d.]+)%", output("12", "def train("))[0])
 
-    assert all(abs(right - two) <= 3 for right in percents(LARGE)[0])
-    assert min(percents("Sigmoid, weights times 8")[0]) > 40
-    assert output("12", "def percent(").endswith("60 epochs: all over 80 %? True\n")
+    assert all(abs(end - two) <= 3 for end in rows["Tanh × 2, all layers trained"])
+    assert rows["Tanh × 1, all, 60 epochs"][0] > 80
+    assert "after 60 epochs all six are over 80 %" in words("12")
+    assert rows["Sigmoid × 1, all layers trained"][1] <= 10
+    assert rows["Sigmoid × 8, all layers trained"][0] > 40
 
 
 def test_in_eight_sigmoids_differences_die_out_forward_and_gradients_backward() -> None:
@@ -271,15 +246,12 @@ def test_an_error_of_lesson_13_goes_when_the_line_that_it_names_is_changed(
 
 
 def test_attention_helps_where_lesson_15_says_with_each_seed_and_not_elsewhere() -> None:
-    rows = re.findall(r"^(\w+ \w+) (with\w*) attention +(.*)$", output("15", "def learn("), re.M)
-    losses = {(names, how): [float(x) for x in row.split()] for names, how, row in rows}
-    easy, hard = "ada bob", "ava eve"
+    losses = ranges("15", "def learn(")
 
-    assert [len(row) for row in losses.values()] == [3] * 4
-    for with_it, without in zip(losses[easy, "with"], losses[easy, "without"], strict=True):
-        assert with_it == pytest.approx(without, abs=0.015)
-        assert without == pytest.approx(math.log(2) / 4, abs=0.02)
-    assert max(losses[hard, "with"]) == 0.23 and min(losses[hard, "without"]) == 0.35
+    for end in (*losses["ada bob, with attention"], *losses["ada bob, without attention"]):
+        assert end == pytest.approx(math.log(2) / 4, abs=0.02)
+    assert losses["ava eve, with attention"][1] == 0.23
+    assert losses["ava eve, without attention"][0] == 0.35
     assert 2 * math.log(2) / 4 == pytest.approx(0.35, abs=0.005)
     assert "at most 0.23 with attention, and 0.35, twice the best, without" in words("15")
 

@@ -20,6 +20,7 @@ from autodiff_kit.lessons import normalise
 from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.datasets import digits
 from autodiff_kit.lessons.library import copy_lessons
+from autodiff_kit.lessons.runs import Runs
 from tests.gate import some
 from tests.lessons.small_gpt import program_with
 from tests.parity import require_torch
@@ -196,7 +197,10 @@ OWN = {"predict", "recall", "show_progress", "verdicts", "StaticGraph", *widgets
 
 
 def printed(source: str, space: dict[str, Any]) -> str:
-    """Run a cell as a plain Python program would, and return what it prints."""
+    """Run a cell as a plain Python program would, and return what it prints.
+
+    The results of an experiment count as printed, since they are numbers of either library.
+    """
     if source.startswith("%%beside"):  # asks PyTorch itself: tests/widgets/test_beside.py
         return ""
     lines = source.split("\n")
@@ -206,6 +210,10 @@ def printed(source: str, space: dict[str, Any]) -> str:
     tree = ast.parse("\n".join(code))
     own = space.setdefault("of the kit", OWN.copy())
     tree.body = [line for line in tree.body if not is_of_the_kit(line, own)]
+    match tree.body:
+        case [*_, ast.Expr(ast.Call(ast.Name("Runs")) as runs) as line]:
+            line.value = ast.Call(ast.Name("print", ast.Load()), [runs], [])
+            ast.fix_missing_locations(tree)
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         exec(compile(tree, "cell", "exec"), space)
@@ -225,6 +233,8 @@ def is_of_the_kit(line: ast.stmt, own: set[str]) -> bool:
 
 def stored(cell: Any) -> str:
     text = "".join(output.text for output in cell.outputs if output.output_type == "stream")
+    results = (output.get("data", {}).get("text/plain", "") for output in cell.outputs)
+    text += "".join(result + "\n" for result in results if result.startswith("Runs("))
     return "".join(line for line in text.splitlines(True) if not line.startswith("-> "))
 
 
@@ -233,7 +243,7 @@ def stored(cell: Any) -> str:
 @pytest.mark.parity
 def test_every_cell_prints_in_pytorch_what_the_lesson_shows(path: Path) -> None:
     torch = require_torch()
-    space: dict[str, Any] = {"torch": torch, "digits": digits}  # the data are arrays
+    space: dict[str, Any] = {"torch": torch, "digits": digits, "Runs": Runs}  # take arrays, numbers
     space["small_gpt"] = program_with(torch)
 
     for cell in code_cells(path):
