@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from autodiff_kit.core.versions import memory_of
 from autodiff_kit.errors import error
 
-__all__ = ["is_repeated", "is_same_data", "refuse_overlap", "refuse_repeated", "room_at"]
-__all__ += ["steps", "warn_of_repeated"]
+__all__ = ["Place", "is_repeated", "is_same_data", "place_of", "refuse_overlap"]
+__all__ += ["refuse_repeated", "room_at", "steps", "storage_of", "warn_of_repeated"]
 
 Ints = tuple[int, ...]
 
@@ -85,7 +85,7 @@ def refuse_overlap(
     if type(written) is not np.ndarray or type(read) is not np.ndarray:
         return  # numbers: each has a storage of its own
     if written is not read:
-        if _storage(written) is not _storage(read):
+        if storage_of(written) is not storage_of(read):
             return  # by far the commonest
         if not (written.size and read.size and _is_dense(written) and _is_dense(read)):
             return
@@ -100,14 +100,19 @@ def refuse_overlap(
 
 def is_same_data(a: Any, b: Any, b_steps: Ints | None = None) -> bool:
     """Return whether two arrays are the same elements in the same order."""
-    if type(a) is not np.ndarray or type(b) is not np.ndarray or _storage(a) is not _storage(b):
+    if type(a) is not np.ndarray or type(b) is not np.ndarray:
         return False
-    if a.shape != b.shape or a.dtype != b.dtype or _address(a) != _address(b):
+    if (
+        storage_of(a) is not storage_of(b)
+        or a.shape != b.shape
+        or a.dtype != b.dtype
+        or _address(a) != _address(b)
+    ):
         return False
     return a is b or steps(a) == (b_steps or steps(b))
 
 
-def _storage(array: Any) -> Any:
+def storage_of(array: Any) -> Any:
     """Return what two tensors share that look into one memory, also ``x`` and ``x.data``."""
     memory = memory_of(array)
     while isinstance(memory.base, memoryview):
@@ -117,8 +122,31 @@ def _storage(array: Any) -> Any:
 
 def room_at(array: Any) -> tuple[Any, int]:
     """Return the storage of a tensor, and how many bytes it has from the first element on."""
-    storage = _storage(array)
+    storage = storage_of(array)
     return storage, storage.nbytes - (_address(array) - _address(storage))
+
+
+class Place(NamedTuple):
+    """Where the elements of a tensor lie in its storage, in bytes."""
+
+    storage: np.ndarray[Any, Any]  # without gaps
+    offset: int
+    shape: Ints
+    strides: Ints
+
+    def within(self, storage: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the same place in another storage, of one dimension."""
+        return np.ndarray(self.shape, storage.dtype, storage, self.offset, self.strides)
+
+
+def place_of(array: np.ndarray[Any, Any]) -> Place:
+    """Return where an array lies. Of a storage with gaps, which NumPy may have, it is a copy."""
+    storage = storage_of(array)
+    is_whole = storage.flags.c_contiguous or storage.flags.f_contiguous
+    if not is_whole or storage.dtype != array.dtype or min(array.strides, default=0) < 0:
+        storage = array = array.copy()
+    offset = _address(array) - _address(storage) if array.size else 0
+    return Place(storage, offset, array.shape, array.strides)
 
 
 def _address(array: Any) -> int:

@@ -1,8 +1,9 @@
 """Saving and loading: ``torch.save`` and ``torch.load``, for data and for whole models.
 
 After reading this file you know what is in a saved file: a zip archive of one JSON text, which is
-the object with a number in place of every tensor, and of one ``.npy`` array per tensor. Such data
-holds no instructions, so a file from a stranger can do no harm. A whole model is code and data: it
+the object with a number in place of every tensor, and of one ``.npy`` array per storage: tensors
+that share memory still share it when they are loaded. Such data holds no instructions, so a file
+from a stranger can do no harm. A whole model is code and data: it
 is pickled, and only ``load(f, weights_only=False)`` carries out what such a file says. Read next:
 ``nn/module.py`` (``state_dict``).
 """
@@ -26,11 +27,12 @@ from autodiff_kit.files import written_whole
 from autodiff_kit.free_form import Json
 from autodiff_kit.methods.storage import rebuild
 from autodiff_kit.outside import absent_in
+from autodiff_kit.overlap import Place, place_of
 from autodiff_kit.tensor import Tensor
 
 __all__ = ["load", "save"]
 
-_FORMAT, _VERSION, _TREE = "autodiff_kit data", 1, "data.json"
+_FORMAT, _VERSION, _TREE = "autodiff_kit data", 2, "data.json"
 _PICKLED = "object.pickle"
 File = str | os.PathLike[str] | IO[bytes]
 
@@ -46,36 +48,49 @@ def save(obj: Any, f: File, pickle_module: Any = None, pickle_protocol: int = 2)
     if not isinstance(f, str | os.PathLike) and not hasattr(f, "write"):
         raise error("serialization.not_writable")
     tensors: dict[Tensor, int] = {}  # each once, however often it occurs
+    storages: _Storages = {}
     header: Json = {"format": _FORMAT, "version": _VERSION}
     pickled = b""
     try:
         tree = _to_json(obj, tensors)
-        kinds = [[type(t).__name__, t.requires_grad] for t in tensors]
-        header |= {"tensors": kinds, "data": tree}
+        rows = [_to_row(t, storages) for t in tensors]
+        header |= {"tensors": rows, "data": tree}
     except _NoDataError as found:
         from pickle import dumps
 
-        pickled, tensors = dumps(obj), {}
+        pickled, storages = dumps(obj), {}
         header["pickled"] = str(found)
     if not isinstance(f, str | os.PathLike):
-        _write(f, header, tensors, pickled)
+        _write(f, header, storages, pickled)
         return
     with written_whole(f) as file:
-        _write(file, header, tensors, pickled)
+        _write(file, header, storages, pickled)
 
 
 class _NoDataError(Exception):
     """The name of a class whose objects are not data."""
 
 
-def _write(file: IO[bytes], header: Json, tensors: dict[Tensor, int], pickled: bytes) -> None:
+_Storages = dict[int, tuple[int, np.ndarray[Any, Any]]]  # by its id: its number, and it
+
+
+def _to_row(tensor: Tensor, storages: _Storages) -> Json:
+    """Return what makes a tensor of its storage."""
+    place = place_of(np.asarray(tensor._array))
+    number, _ = storages.setdefault(id(place.storage), (len(storages), place.storage))
+    kind = {"class": type(tensor).__name__, "requires_grad": tensor.requires_grad}
+    where = {"offset": place.offset, "shape": place.shape, "strides": place.strides}
+    return kind | {"storage": number} | where
+
+
+def _write(file: IO[bytes], header: Json, storages: _Storages, pickled: bytes) -> None:
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr(_TREE, json.dumps(header, allow_nan=False))
         if pickled:
             archive.writestr(_PICKLED, pickled)
-        for tensor, i in tensors.items():
-            with archive.open(f"{i}.npy", "w", force_zip64=True) as entry:
-                np.save(entry, np.asarray(tensor._array), allow_pickle=False)
+        for number, storage in storages.values():
+            with archive.open(f"{number}.npy", "w", force_zip64=True) as entry:
+                np.save(entry, storage.ravel("K"), allow_pickle=False)
 
 
 def _to_json(obj: Any, tensors: dict[Tensor, int]) -> Any:
@@ -152,7 +167,8 @@ def _read(file: IO[bytes], name: str | bytes, weights_only: bool) -> Any:
             if "pickled" in header:
                 pickled, problem = archive.read(_PICKLED), "pickled"
                 raise ValueError
-            tensors = [_tensor(archive, i, *kind) for i, kind in enumerate(header["tensors"])]
+            storages: dict[int, np.ndarray[Any, Any]] = {}
+            tensors = [_tensor(archive, row, storages) for row in header["tensors"]]
             return _from_json(header["data"], tensors)
     except OSError:
         raise
@@ -182,12 +198,16 @@ _PROBLEMS: dict[str, Callable[[Any], Exception]] = {
 }
 
 
-def _tensor(archive: zipfile.ZipFile, number: int, kind: str, requires_grad: bool) -> Tensor:
-    array = np.load(io.BytesIO(archive.read(f"{number}.npy")), allow_pickle=False)
-    from_numpy_dtype(array.dtype)
+def _tensor(archive: zipfile.ZipFile, row: Json, storages: dict[int, Any]) -> Tensor:
+    number = row["storage"]
+    if number not in storages:
+        storages[number] = np.load(io.BytesIO(archive.read(f"{number}.npy")), allow_pickle=False)
+    storage = storages[number]
+    from_numpy_dtype(storage.dtype)
+    # NumPy sees to it that all of the tensor lies within its storage, whatever the file says.
+    place = Place(storage, row["offset"], tuple(row["shape"]), tuple(row["strides"]))
     classes = {cls.__name__: cls for cls in (*Tensor.__subclasses__(), Tensor)}
-    array = array if array.ndim else array[()]
-    return rebuild(classes.get(kind, Tensor), array, requires_grad)
+    return rebuild(classes.get(row["class"], Tensor), place.within(storage), row["requires_grad"])
 
 
 def _from_json(tree: Any, tensors: list[Tensor]) -> Any:

@@ -1,8 +1,10 @@
 """Saving and loading: what is data comes back, what is not is refused, damage is told."""
 
+import copy
 import io
 import os
 import pickle
+import zipfile
 from collections import OrderedDict
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,33 @@ def test_leaves_parameters_views_and_shared_tensors() -> None:
     assert torch.equal(again[2], x.T)
     assert type(again[3]) is torch.Tensor and again[3].requires_grad and again[3].is_leaf
     assert again[4:] == [2.5, 3, True]
+
+
+@pytest.mark.parametrize("copied", [round_trip, copy.deepcopy])
+def test_tensors_that_share_memory_share_it_afterwards(copied: Any) -> None:
+    base = torch.arange(10.0)
+    own = torch.zeros(2)
+
+    again, part, columns, alone = copied([base, base[2:8:3].detach(), base.view(2, 5).t(), own])
+    part.fill_(-1)
+    alone.fill_(7)
+
+    assert again.tolist() == [0, 1, -1, 3, 4, -1, 6, 7, 8, 9]
+    assert columns.tolist() == [[0, -1], [1, 6], [-1, 7], [3, 8], [4, 9]]
+    assert (part.stride(), columns.stride(), part.storage_offset()) == ((3,), (1, 5), 2)
+    assert base.tolist() == list(range(10)) and own.tolist() == [0, 0]
+
+
+def test_a_tensor_that_would_reach_beyond_its_storage_is_damage() -> None:
+    file, changed = io.BytesIO(), io.BytesIO()
+    torch.save([torch.ones(3)], file)
+    with zipfile.ZipFile(file) as old, zipfile.ZipFile(changed, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(b'"shape": [3]', b'"shape": [4]'))
+    changed.seek(0)
+
+    with pytest.raises(RuntimeError, match="damaged"):
+        torch.load(changed)
 
 
 def test_training_goes_on_from_a_file(tmp_path: Path) -> None:
@@ -175,8 +204,6 @@ class Bomb:
 def test_foreign_files_are_refused_and_never_run(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import zipfile
-
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "file.pt"
     if kind == "other archive":
@@ -195,8 +222,6 @@ def test_foreign_files_are_refused_and_never_run(
 
 
 def test_arrays_with_objects_inside_are_not_unpickled(tmp_path: Path) -> None:
-    import zipfile
-
     file, array = io.BytesIO(), io.BytesIO()
     torch.save([torch.ones(1)], file)
     np.save(array, np.array([Bomb()], dtype=object), allow_pickle=True)
@@ -219,7 +244,7 @@ def test_a_newer_version_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     from autodiff_kit import serialization
 
     file = io.BytesIO()
-    monkeypatch.setattr(serialization, "_VERSION", 2)
+    monkeypatch.setattr(serialization, "_VERSION", 3)
     torch.save([1], file)
     monkeypatch.undo()
     file.seek(0)

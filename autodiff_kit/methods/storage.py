@@ -20,7 +20,6 @@ from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import AccumulateGrad
 from autodiff_kit.core.versions import (
     changes_of,
-    memory_of,
     note_change,
     note_detached,
     note_replaced,
@@ -179,8 +178,10 @@ class Storage:
 
     def storage_offset(self: Any) -> int:
         """Return how many elements of its storage lie in front of the first one."""
+        from autodiff_kit.overlap import storage_of
+
         array = share(self)
-        offset: int = array.ctypes.data - memory_of(array).ctypes.data
+        offset: int = array.ctypes.data - storage_of(array).ctypes.data
         return offset // array.itemsize if array.size else 0
 
     def data_ptr(self: Any) -> Any:
@@ -265,9 +266,14 @@ class Storage:
 
         if not self.is_leaf:
             raise error("autograd.deepcopy_of_non_leaf")
-        twin = self.detach().clone().requires_grad_(self.requires_grad)
+        from autodiff_kit.overlap import place_of
+
+        place = place_of(share(self))
+        key = "storage", id(place.storage)
+        if key not in memo:  # tensors that share memory have copies that share memory
+            memo[key] = place.storage, place.storage.ravel("K").copy()
+        twin = rebuild(type(self), place.within(memo[key][1]), self.requires_grad)
         memo[id(self)] = twin
-        note_change(share(twin))  # PyTorch's copy is told its memory, which counts as a change
         twin._grad = deepcopy(self._grad, memo)
         vars(twin).update(deepcopy(vars(self), memo))
         return twin
