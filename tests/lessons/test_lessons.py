@@ -21,6 +21,7 @@ from autodiff_kit.lessons.bank import LESSONS, QUESTIONS
 from autodiff_kit.lessons.datasets import digits
 from autodiff_kit.lessons.library import copy_lessons
 from autodiff_kit.lessons.runs import Runs
+from autodiff_kit.lessons.typed import typed
 from tests.gate import some
 from tests.lessons.small_gpt import program_with
 from tests.parity import require_torch
@@ -243,7 +244,12 @@ def stored(cell: Any) -> str:
 @pytest.mark.parity
 def test_every_cell_prints_in_pytorch_what_the_lesson_shows(path: Path) -> None:
     torch = require_torch()
-    space: dict[str, Any] = {"torch": torch, "digits": digits, "Runs": Runs}  # take arrays, numbers
+    space: dict[str, Any] = {
+        "torch": torch,
+        "digits": digits,
+        "Runs": Runs,
+        "typed": typed,
+    }  # take arrays, numbers
     space["small_gpt"] = program_with(torch)
 
     for cell in code_cells(path):
