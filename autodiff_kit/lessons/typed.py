@@ -1,7 +1,7 @@
 """A debugger whose commands are given beforehand, so that a lesson can stop and go on by itself.
 
-After reading you know what ``breakpoint()`` calls, and how Python's own debugger is handed what
-somebody else would type. Read next: Python's ``pdb``.
+After reading you know what ``breakpoint()`` calls, and how Python's own debugger gets what
+a learner would type. Read next: Python's ``pdb``.
 """
 
 from __future__ import annotations

@@ -249,7 +249,7 @@ def test_every_cell_prints_in_pytorch_what_the_lesson_shows(path: Path) -> None:
         "digits": digits,
         "Runs": Runs,
         "typed": typed,
-    }  # take arrays, numbers
+    }  # what takes arrays and numbers of either library
     space["small_gpt"] = program_with(torch)
 
     for cell in code_cells(path):
