@@ -16,7 +16,7 @@ from pathlib import Path
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.export import is_empty, mistakes
 from autodiff_kit.grading.progress import PROGRESS
-from autodiff_kit.grading.results import EXCUSED, Grade
+from autodiff_kit.grading.results import EXCUSED, UNGRADED, Grade
 
 __all__ = [*("Mistake", "Own", "Overview", "StepFigures", "in_short", "overview", "own_progress")]
 
@@ -77,6 +77,8 @@ class Overview:
         The commonest first.
     times : list of float
         Of the hand-ins, in seconds since 1970, as far as they are known.
+    ungraded : int
+        Answers in words that wait for a person.
     """
 
     exercise: Exercise
@@ -89,6 +91,7 @@ class Overview:
     steps: list[StepFigures]
     mistakes: list[Mistake]
     times: list[float]
+    ungraded: int = 0
 
     @property
     def median(self) -> float | None:
@@ -125,12 +128,13 @@ def overview(exercise: Exercise, grades: Sequence[Grade]) -> Overview:
         unreadable=sum(grade.attempt.status == "unreadable" for grade in counted),
         late=sum(grade.days_late > 0 for grade in counted),
         excused=len(here) - len(counted),
-        steps=[_figures(part.id, begun, totals) for part in exercise.steps],
+        steps=[_figures(part, begun, totals) for part in exercise.points_by_part],
         mistakes=[
             Mistake(message, count, texts.get(message, ""))
             for message, count in mistakes(begun).most_common(8)
         ],
         times=sorted(grade.handed_in for grade in counted if grade.handed_in),
+        ungraded=sum(grade.ungraded for grade in counted),
     )
 
 
@@ -145,7 +149,7 @@ def _figures(step: str, begun: Iterable[Grade], totals: Mapping[str, float]) -> 
     own, rest, full = list[float](), list[float](), 0
     for grade in begun:
         for mark in grade.marks:
-            if mark.step == step and mark.max and mark.status != EXCUSED:
+            if mark.step == step and mark.max and mark.status not in (EXCUSED, UNGRADED):
                 own.append(mark.points / mark.max)
                 rest.append(totals[grade.student] - mark.points)
                 full += mark.points >= mark.max

@@ -6,7 +6,7 @@ Read next: ``commands.py``.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import click
@@ -17,6 +17,7 @@ from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.grades import POLICIES
 from autodiff_kit.grading.handed_in import AROUND
 from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.roster import RosterError
 from autodiff_kit.grading.store import Store, StoreError
 
@@ -29,6 +30,7 @@ __all__ = [
     "course_in",
     "explained",
     "learner",
+    "tell_ungraded",
 ]
 
 RESULTS = "results.sqlite"
@@ -87,6 +89,15 @@ def _foreign(course: Path, where: str) -> ExerciseError:
         f"The course {course} {where}: a learner may have written its checks, which run as you.\n"
         "-> Say which course is yours: --course FOLDER"
     )
+
+
+def tell_ungraded(grades: Iterable[Grade]) -> None:
+    """Say how many answers wait for a person: until then they count as 0 points."""
+    if count := sum(grade.ungraded for grade in grades):
+        click.echo(
+            f"Answers in words that wait for a mark, and count 0 so far: {count}.\n"
+            "-> autodiff-kit mark"
+        )
 
 
 def learner(store: Store, given: str, *, may_be_new: bool = False) -> str:

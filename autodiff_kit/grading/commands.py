@@ -31,6 +31,7 @@ from autodiff_kit.grading.extend_command import extend
 from autodiff_kit.grading.feedback_command import comment, feedback
 from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
+from autodiff_kit.grading.mark_command import mark
 from autodiff_kit.grading.puzzle_making import packed
 from autodiff_kit.grading.puzzles import PUZZLES
 from autodiff_kit.grading.rebuild_command import rebuild
@@ -39,6 +40,7 @@ from autodiff_kit.grading.release import build as released
 from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
 from autodiff_kit.grading.report_command import report
 from autodiff_kit.grading.results import (
+    BY_HAND,
     late_in_words,
     without_file,
     without_superseded,
@@ -90,7 +92,8 @@ def show(student: str, results: Path, folder: Path | None) -> None:
             )
             texts: set[str] = set()
             for mark in attempt.marks:
-                message = "" if mark.message in (mark.status, "right") else f": {mark.message}"
+                has_id = mark.message not in (mark.status, "right", "")
+                message = f": {mark.message}" if has_id else ""
                 plain(
                     f"  {mark.step or 'file'}: {mark.points:g} of {mark.max:g}  "
                     f"{mark.status}{message}"
@@ -106,11 +109,19 @@ def show(student: str, results: Path, folder: Path | None) -> None:
                 f"override: {word.exercise} {word.step} = {points}, by "
                 f"{word.author} on {when}: {word.reason}"
             )
+        for given in store.manual_marks():
+            if given.student == student:
+                when = time.strftime("%Y-%m-%d", time.localtime(given.at))
+                plain(
+                    f"marked: {given.exercise} {given.step} = {given.points:g}, by "
+                    f"{given.author} on {when}"
+                )
         for (who, exercise), date in store.own_dates().items():
             if who == student:
                 plain(f"date: {exercise} until {in_words(date)}")
         for grade in store.grades(due=course_in(folder).due):
-            is_more = grade.attempts > 1 or grade.days_late or store.overrides(student)
+            by_hand = any(mark.status == BY_HAND for mark in grade.marks)
+            is_more = grade.attempts > 1 or grade.days_late or store.overrides(student) or by_hand
             if grade.student == student and is_more:
                 points = f"{grade.points:g} of {grade.max:g}"
                 late = f" ({late_in_words(grade)})" if grade.days_late else ""
@@ -185,7 +196,7 @@ def override(
         raise click.UsageError("Say why (--reason): it is what a learner who asks is told.")
     with explained(), Store(results / RESULTS) as store:
         task = course_in(folder).exercise(exercise)
-        points_of = {part.id: part.points for part in task.steps}
+        points_of = task.points_by_part
         if step not in points_of and (step != "all" or points is not None):
             raise click.ClickException(
                 f"{task.id} has no step {step!r}.\n-> There are: {', '.join(points_of)}"
@@ -396,6 +407,6 @@ def _mend(findings: list[sandbox.Finding]) -> str:
 
 
 COMMANDS = [
-    *(grade, regrade, show, override, extend, comment, feedback, report, similar, export_),
+    *(grade, regrade, show, mark, override, extend, comment, feedback, report, similar, export_),
     *(merge, rebuild, new_exercise, build, verify_, *LEARNER),
 ]

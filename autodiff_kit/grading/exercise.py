@@ -1,6 +1,7 @@
 """Say what an exercise is: its steps and their points, its checks, hints, messages and mistakes.
 
-After reading this file you can name every part of an exercise. Read next: ``loading.py``, which
+After reading this file you can name every part of an exercise (what is asked in words is in
+``questions.py``). Read next: ``loading.py``, which
 reads one from its files, and ``marking.py``, which judges a learner's code by it.
 """
 
@@ -12,6 +13,7 @@ from functools import cached_property, lru_cache
 
 from autodiff_kit.grading.calls import Limits
 from autodiff_kit.grading.checks import Check
+from autodiff_kit.grading.questions import Question
 
 __all__ = ["Exercise", "ExerciseError", "Hint", "Step", "Variant", "with_checks"]
 
@@ -92,6 +94,8 @@ class Exercise:
         Whether its solution may be shown in pieces, to be put in order.
     puzzle_shares : dict of str to float
         ``"parsons"`` or ``"gaps"`` -> the share of a step's points that it earns.
+    questions : tuple of Question
+        What is asked in words, and graded by a person.
     """
 
     id: str
@@ -116,11 +120,23 @@ class Exercise:
     kind: str = "write"
     has_puzzles: bool = False
     puzzle_shares: dict[str, float] = field(default_factory=dict)
+    questions: tuple[Question, ...] = ()
 
     @property
     def points(self) -> float:
-        """All points of the exercise."""
+        """All points that its checks decide about."""
         return sum(step.points for step in self.steps)
+
+    @property
+    def points_by_part(self) -> dict[str, float]:
+        """The points of each step and each question, by its id."""
+        points = {step.id: step.points for step in self.steps}
+        return points | {question.id: question.points for question in self.questions}
+
+    @property
+    def total(self) -> float:
+        """All points of the exercise."""
+        return sum(self.points_by_part.values())
 
     def helpful_hints(self, failures: Collection[str]) -> list[int]:
         """Return the numbers of the hints that help with what fails; all if nothing does.

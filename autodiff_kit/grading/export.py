@@ -22,7 +22,14 @@ from xml.etree import ElementTree
 from autodiff_kit.files import written_whole
 from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.due import in_words
-from autodiff_kit.grading.results import EXCUSED, OVERRIDE, Grade, late_in_words
+from autodiff_kit.grading.results import (
+    BY_HAND,
+    EXCUSED,
+    OVERRIDE,
+    UNGRADED,
+    Grade,
+    late_in_words,
+)
 from autodiff_kit.grading.roster import Matches, Person
 
 __all__ = [
@@ -335,7 +342,7 @@ def mistakes(grades: Iterable[Grade]) -> Counter[str]:
             mark.status if mark.status in ("timeout", "memory") else mark.message
             for mark in grade.marks
             if mark.points < mark.max
-            and mark.status not in (*_NOTHING, "unreadable", "fault", OVERRIDE)
+            and mark.status not in (*_NOTHING, "unreadable", "fault", OVERRIDE, UNGRADED, BY_HAND)
         }
         learners.update(sorted(messages))
     return learners

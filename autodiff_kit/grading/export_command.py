@@ -20,6 +20,7 @@ from autodiff_kit.grading.command_options import (
     RESULTS_FOLDER,
     course_in,
     explained,
+    tell_ungraded,
 )
 from autodiff_kit.grading.export import DELIMITERS, FORMATS, WITH_ROSTER, export
 from autodiff_kit.grading.identity import Platform, platform_of
@@ -108,7 +109,7 @@ def export_(
         grades: list[Grade] = store.grades(policy, course.due)
         exercises = course.exercises()
         here = {grade.exercise for grade in grades}
-        titles = {e.name: (f"{e.id} {e.title}", e.points) for e in exercises if e.name in here}
+        titles = {e.name: (f"{e.id} {e.title}", e.total) for e in exercises if e.name in here}
         matches = None
         if listed is not None:
             matches = _matched(roster.read(listed), grades, answers, results)
@@ -124,6 +125,7 @@ def export_(
         if matches is not None:
             _tell(matches, grades)
         click.echo(f"Wrote {path}")
+        tell_ungraded(grades)
 
 
 def _matched(

@@ -19,6 +19,7 @@ from autodiff_kit.grading.command_options import (
     course_in,
     explained,
     learner,
+    tell_ungraded,
 )
 from autodiff_kit.grading.feedback_pages import pages_of, safe_name, write_folder, write_zip
 from autodiff_kit.grading.results import Comment
@@ -62,7 +63,7 @@ def comment(
         raise click.UsageError("Give the --text, or --withdraw.")
     with explained(), Store(results / RESULTS) as store:
         task = course_in(folder).exercise(exercise)
-        names = [part.id for part in task.steps]
+        names = [*task.points_by_part]
         if step and step not in names:
             raise click.ClickException(
                 f"{task.id} has no step {step!r}.\n-> There are: {', '.join(names)}"
@@ -105,6 +106,7 @@ def feedback(
         exercises = [course.exercise(key) for key in keys] or course.exercises()
         grades = store.grades(policy, course.due)
         comments = store.comments()
+        tell_ungraded(grades)
         if form == "pages":
             count = write_folder(pages_of(grades, exercises, comments, course.title), to)
             click.echo(f"{count} pages in {to}")

@@ -18,7 +18,15 @@ from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import inline
 from autodiff_kit.grading.identity import Platform, platform_of
-from autodiff_kit.grading.results import EXCUSED, Comment, Grade, Mark, late_in_words
+from autodiff_kit.grading.results import (
+    BY_HAND,
+    EXCUSED,
+    UNGRADED,
+    Comment,
+    Grade,
+    Mark,
+    late_in_words,
+)
 from autodiff_kit.html_page import html_page
 
 __all__ = ["Page", "page_of", "pages_of", "safe_name", "write_folder", "write_zip"]
@@ -131,10 +139,16 @@ def _exercise(exercise: Exercise, grade: Grade, words: Words) -> str:
 
 def _step(exercise: Exercise, mark: Mark, comment: Comment | None, *, is_short: bool) -> str:
     sign, word = _state(mark)
-    points = "" if mark.status == EXCUSED else f" {mark.points:g} of {mark.max:g} points,"
+    points = (
+        "" if mark.status in (EXCUSED, UNGRADED) else f" {mark.points:g} of {mark.max:g} points,"
+    )
     parts = [f"<h3>{sign} {html.escape(mark.step or 'file')}:{points} {html.escape(word)}</h3>"]
     is_full = mark.max > 0 and mark.points >= mark.max
-    if not is_full and not is_short:
+    if mark.answer:
+        parts.append(f"<p class=text><b>Your answer.</b> {html.escape(mark.answer)}</p>")
+    if mark.status == BY_HAND:  # what earned the points, and what cost some
+        parts.append(_text(mark.text))
+    elif not is_full and not is_short:
         parts.append(_text(mark.text))
         parts.append(mark.picture)
         hints = [exercise.hints[n] for n in exercise.helpful_hints(mark.failures.split())]
@@ -148,8 +162,8 @@ def _step(exercise: Exercise, mark: Mark, comment: Comment | None, *, is_short: 
 
 def _state(mark: Mark) -> tuple[str, str]:
     """Return a sign and a word: a sign alone does not tell everybody."""
-    if mark.status == EXCUSED:
-        return "&ndash;", EXCUSED
+    if mark.status in (EXCUSED, UNGRADED):
+        return "&ndash;", mark.status
     if mark.max and mark.points >= mark.max:
         return "&#10003;", "right"
     if mark.points:

@@ -236,6 +236,8 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
             plain(f"    excused: {excused}")
         if late := sum(g.days_late > 0 for g in here):
             plain(f"    late: {late}")
+        if waiting := sum(g.ungraded for g in here):
+            plain(f"    answers in words that wait for a mark: {waiting} (autodiff-kit mark)")
         if stale := sum(g.is_stale for g in here):
             plain(f"    judged by checks that have changed since: {stale} (autodiff-kit regrade)")
         for names in export.sharing(here):

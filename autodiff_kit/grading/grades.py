@@ -1,23 +1,28 @@
 """Work out grades: which of a learner's attempts counts, with the teacher's words on top.
 
 After reading this file you can say which attempt is the best, the first or the last one, what being
-late takes from it, what an override does to each attempt, and why work that was excused counts
-neither for nor against. Read next: ``store.py``, which holds what this is made of.
+late takes from it, for which answers a person's mark counts, what an override does to each attempt,
+and why work that was excused counts neither for nor against. Read next: ``store.py``, which holds
+what this is made of.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autodiff_kit.grading.due import Due
 from autodiff_kit.grading.hand_ins import HandIn
+from autodiff_kit.grading.questions import digest_of
 from autodiff_kit.grading.results import (
+    BY_HAND,
     EXCUSED,
     NO_FILE,
     OVERRIDE,
+    UNGRADED,
     Attempt,
     Grade,
+    ManualMark,
     Mark,
     Override,
     without_superseded,
@@ -48,6 +53,8 @@ class Evidence:
     ----------
     overrides : iterable of Override
         The oldest first.
+    manual_marks : iterable of ManualMark
+        The oldest first.
     hand_ins : iterable of HandIn
         In the order in which they were found.
     placed : collection of (student, origin or hash)
@@ -60,6 +67,7 @@ class Evidence:
     """
 
     overrides: Iterable[Override] = ()
+    manual_marks: Iterable[ManualMark] = ()
     hand_ins: Iterable[HandIn] = ()
     placed: Collection[tuple[str, str]] = ()
     checks: Mapping[str, str] = field(default_factory=dict)
@@ -82,6 +90,7 @@ def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best"
     for override in known.overrides:
         by_step = words.setdefault((override.student, override.exercise), {})
         by_step[override.step] = override
+    by_hand = {(m.student, m.exercise, m.step, m.answer): m for m in known.manual_marks}
     events: dict[tuple[str, str, str], list[_Event]] = {}
     for number, hand_in in enumerate(known.hand_ins):
         work = (hand_in.student, hand_in.exercise, hand_in.work)
@@ -106,9 +115,11 @@ def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best"
             # The best and the first attempt are as late as the first time that it was handed in.
             event = (max if policy == "last" else min)(here)
             own = due.put_off(known.own_dates.get(who)) if due and a.status != NO_FILE else None
-            # An override counts for every attempt: which one is best is asked with it.
+            # A mark counts for the answer that it was given for, an override for every attempt:
+            # which one is best is asked with them.
+            marks = tuple(_by_hand(mark, who, by_hand) for mark in a.marks)
             grade = Grade(
-                *(who[0], a.name, who[1], _overridden(a.marks, by_step), a, len(latest)),
+                *(who[0], a.name, who[1], _overridden(marks, by_step), a, len(latest)),
                 handed_in=event.time,
                 days_late=own.days_late(event.time, event.is_late) if own else 0,
                 share_off=own.share(event.time, event.is_late) if own else 0.0,
@@ -124,6 +135,17 @@ def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best"
     return grades
 
 
+def _by_hand(mark: Mark, who: _Who, marks: Mapping[tuple[str, str, str, str], ManualMark]) -> Mark:
+    """Return a mark with what a person gave for its answer, if it waits for that."""
+    if mark.status != UNGRADED:
+        return mark
+    word = marks.get((*who, mark.step, digest_of(mark.answer)))
+    if word is None:
+        return mark
+    points = min(word.points, mark.max)
+    return replace(mark, points=points, status=BY_HAND, text=word.text)
+
+
 def _overridden(marks: Iterable[Mark], by_step: Mapping[str, Override]) -> tuple[Mark, ...]:
     """Return marks with the teacher's points in place of those that were earned."""
     return tuple(_as_said(m, by_step[m.step]) if m.step in by_step else m for m in marks)
@@ -132,4 +154,5 @@ def _overridden(marks: Iterable[Mark], by_step: Mapping[str, Override]) -> tuple
 def _as_said(mark: Mark, override: Override) -> Mark:
     if override.excused:
         return Mark(mark.step, 0, 0, EXCUSED, EXCUSED, "Excused: it does not count.")
-    return Mark(mark.step, override.points, mark.max, OVERRIDE, mark.message, mark.text)
+    status, text = OVERRIDE, "" if mark.status == UNGRADED else mark.text
+    return replace(mark, points=override.points, status=status, text=text, failures="", picture="")

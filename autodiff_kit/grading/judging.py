@@ -24,6 +24,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from autodiff_kit.grading import usage, wire
+from autodiff_kit.grading.answers_in_words import question_marks
 from autodiff_kit.grading.calls import LINES, Call, Limits, Reply, Runner, Work, clean
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
@@ -141,6 +142,7 @@ def _graded(job: Job, course: Course, runner: Runner) -> Attempt:
                 dataclasses.replace(m, points=0.0, status="wrong", message="", text=_MIXED)
                 for m in marks
             )
+    marks += question_marks(exercise, job.submission, runner)
     is_fault = any(mark.status == "fault" for mark in marks)
     return dataclasses.replace(
         attempt,
@@ -218,7 +220,7 @@ def _empty(job: Job, course: Course, level: str) -> Attempt:
     if not submission.exercise:
         return attempt
     exercise = course.exercise(submission.exercise)
-    marks = tuple(Mark(step.id, 0, step.points, "") for step in exercise.steps)
+    marks = tuple(Mark(part, 0, points, "") for part, points in exercise.points_by_part.items())
     attempt = dataclasses.replace(attempt, version=exercise.version, marks=marks)
     return _all_steps(attempt, "unreadable", submission.problem)
 

@@ -23,6 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 import autodiff_kit
+from autodiff_kit.grading.answers_in_words import own_answers
 from autodiff_kit.grading.calls import Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
@@ -119,7 +120,7 @@ def list_() -> None:
         table = Table(*heads, box=box.SIMPLE_HEAD, show_edge=False)
         for e in course.exercises():
             lesson = e.lesson.split("_")[0]  # its number
-            table.add_row(e.id, Text(e.title), Text(lesson), f"{e.points:g}", str(e.minutes))
+            table.add_row(e.id, Text(e.title), Text(lesson), f"{e.total:g}", str(e.minutes))
     except ExerciseError as error:
         raise click.ClickException(str(error)) from error
     Console(highlight=False, emoji=False).print(table)
@@ -333,6 +334,10 @@ def pack(
     keep_result(folder, exercise, feedback.result)
     for line in _summary(feedback):
         click.echo(line)
+    answered = own_answers(path.read_bytes()) if exercise.questions else set()
+    for question in exercise.questions:
+        is_done = "answered" if question.id in answered else "not answered"
+        click.echo(f"  {question.id}: {is_done}; a person grades it ({question.points:g} points)")
     if not yes:
         _ask_about(feedback)
     work = path.read_bytes()

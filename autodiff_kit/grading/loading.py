@@ -18,6 +18,7 @@ from autodiff_kit.free_form import Json
 from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.exercise import Exercise, ExerciseError, Hint, Step, Variant
 from autodiff_kit.grading.notebook import defined
+from autodiff_kit.grading.questions import questions_in
 from autodiff_kit.grading.release import without_hidden_tests
 
 __all__ = ["load"]
@@ -81,6 +82,7 @@ def load(folder: Path, name: str) -> Exercise:
             kind=facts.get("kind", "write"),
             has_puzzles=_is_wish(puzzles),
             puzzle_shares=dict(puzzles) if isinstance(puzzles, dict) else {},
+            questions=questions_in(home / "questions.toml", notebook),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = f"no {error}" if isinstance(error, KeyError) else error
@@ -109,6 +111,8 @@ def _cells(notebook: Json, role: str) -> list[str]:
     sources = []
     for cell in notebook["cells"]:
         grading = cell["metadata"].get("nbgrader", {})
+        if cell["cell_type"] != "code":  # what is answered in words is no code
+            continue
         is_solution = bool(grading.get("solution"))
         is_of = {
             "given": str(grading.get("grade_id", "")).endswith("-given"),
@@ -178,6 +182,11 @@ def _fits(exercise: Exercise) -> None:
             )
         if not set(step.names) <= defined(exercise.solution):
             problems.append(f"the solution of step {step.id} does not define {step.names}")
+    for question in exercise.questions:
+        if question.id in {step.id for step in exercise.steps}:
+            problems.append(f"{question.id} is a step and a question")
+        if question.points <= 0:
+            problems.append(f"no line of the rubric of {question.id} gives points")
     parts = {"", *(step.id for step in exercise.steps), *(check.name for check in exercise.checks)}
     for hint in exercise.hints:
         for name in {hint.step, *hint.checks} - parts:

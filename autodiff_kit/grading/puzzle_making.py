@@ -65,8 +65,9 @@ def puzzles_of(exercise: Exercise, notebook: bytes) -> list[Puzzle]:
     notebook : bytes
         The teacher's, with the marks around its solutions.
     """
-    cells = ["".join(cell["source"]) for cell in json.loads(notebook)["cells"]]
-    return [_puzzle(cell, exercise.mutants) for cell in cells if _SOLUTION.search(cell)]
+    code = [cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
+    sources = ["".join(cell["source"]) for cell in code]
+    return [_puzzle(source, exercise.mutants) for source in sources if _SOLUTION.search(source)]
 
 
 def _puzzle(cell: str, mutants: Sequence[Variant]) -> Puzzle:

@@ -13,6 +13,7 @@ import re
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
+from autodiff_kit.grading.questions import TO_ANSWER
 
 __all__ = ["build", "has_test_cells", "with_hidden_tests", "without_hidden_tests"]
 
@@ -43,7 +44,7 @@ def build(source: bytes) -> bytes:
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         grading = cell["metadata"].get("nbgrader", {})
-        text, solutions = _SOLUTION.subn(_stub, text)
+        text, solutions = _SOLUTION.subn(_stub if cell["cell_type"] == "code" else TO_ANSWER, text)
         if solutions and not grading.get("solution"):
             raise ExerciseError(f"The cell {cell['id']} has a solution and is no solution cell.")
         text = without_hidden_tests(text)
@@ -76,12 +77,15 @@ def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:
     """
     notebook = _read(source)
     checks = {check.name.lower(): check for check in exercise.checks}
+    points = {question.id: question.points for question in exercise.questions}
     ids: list[str] = []
     for cell in notebook["cells"]:
         text = "".join(cell["source"])
         grading = cell["metadata"].get("nbgrader", {})
         ids += [grading["grade_id"]] if grading else []
-        if grading.get("grade"):
+        if grading.get("grade") and cell["cell_type"] != "code":
+            grading["points"] = points[grading["grade_id"].partition("-question-")[2]]
+        elif grading.get("grade"):
             check = checks.pop(grading["grade_id"].partition("-test-")[2], None)
             if check is None:
                 raise ExerciseError(f"No check belongs to the test cell {grading['grade_id']}.")
@@ -109,7 +113,8 @@ def without_hidden_tests(text: str) -> str:
 def has_test_cells(source: bytes) -> bool:
     """Tell whether a notebook has nbgrader's test cells; who does not use nbgrader needs none."""
     cells = _read(source)["cells"]
-    return any(cell["metadata"].get("nbgrader", {}).get("grade") for cell in cells)
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    return any(cell["metadata"].get("nbgrader", {}).get("grade") for cell in code)
 
 
 def _stub(match: re.Match[str]) -> str:

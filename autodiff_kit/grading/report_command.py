@@ -19,6 +19,7 @@ from autodiff_kit.grading.command_options import (
     RESULTS_FOLDER,
     course_in,
     explained,
+    tell_ungraded,
 )
 from autodiff_kit.grading.report_page import report_page
 from autodiff_kit.grading.store import Store
@@ -69,3 +70,4 @@ def report(
     with written_whole(to) as file:
         file.write(page.encode())
     click.echo(f"Wrote {to}: {len(exercises)} exercises, {len(grades)} grades")
+    tell_ungraded(grades)

@@ -133,6 +133,10 @@ def _exercise(facts: Overview, due: Due | None, words: Mapping[str, str]) -> str
             f"{facts.most:g} points; 90 % is from 90 to below 100.",
         )
     )
+    if facts.ungraded:
+        parts.append(
+            f"<p>Answers in words that wait for a mark, and count 0 above: {facts.ungraded}.</p>"
+        )
     parts += ["<h3>Steps</h3>", _steps(facts.steps)]
     if facts.mistakes:
         parts.append("<h3>The commonest mistakes</h3>")

@@ -18,8 +18,18 @@ from typing import TypeVar
 from autodiff_kit.grading.messages import Fields
 
 __all__ = [
-    *("Attempt", "Comment", "Grade", "Mark", "Override", "attempt_of", "override_of"),
-    *("EXCUSED", "NO_FILE", "file_hash", "folder_hash", "key_of"),
+    *("Attempt", "Comment", "Grade", "ManualMark", "Mark", "Override"),
+    *("attempt_of", "override_of"),
+    *(
+        "BY_HAND",
+        "EXCUSED",
+        "NO_FILE",
+        "OVERRIDE",
+        "UNGRADED",
+        "file_hash",
+        "folder_hash",
+        "key_of",
+    ),
     "late_in_words",
     *("without_file", "without_superseded", "work_of"),
 ]
@@ -28,6 +38,8 @@ T = TypeVar("T", "Attempt", "Mark", "Override")
 NO_FILE = "no file"
 EXCUSED = "excused"
 OVERRIDE = "override"
+UNGRADED = "not graded yet"  # an answer that waits for a person
+BY_HAND = "graded by hand"
 ENGINE = 1  # the meaning of a row: changed with the engine, so that old rows are not mistaken
 
 
@@ -45,6 +57,8 @@ class Mark:
     """Names of the checks that took points, parted by a space."""
     picture: str = ""
     """What a check draws of its example, as HTML, or ``""``."""
+    answer: str = ""
+    """What was answered in words, or ``""``."""
 
 
 class _Marked:
@@ -125,6 +139,11 @@ class Grade(_Marked):
         return self.attempt.status == "fault" and not has_word
 
     @property
+    def ungraded(self) -> int:
+        """How many answers wait for a person."""
+        return sum(mark.status == UNGRADED for mark in self.marks)
+
+    @property
     def is_excused(self) -> bool:
         """Whether nothing in it counts, neither for nor against the learner."""
         return bool(self.marks) and all(mark.status == EXCUSED for mark in self.marks)
@@ -145,6 +164,23 @@ class Comment:
     step: str
     """``""`` for the whole exercise."""
     text: str
+    author: str
+    at: float
+    """Seconds since 1970."""
+
+
+@dataclass(frozen=True)
+class ManualMark:
+    """What a person gave for an answer in words; another answer needs a mark of its own."""
+
+    student: str
+    exercise: str
+    step: str
+    answer: str
+    """Which one: its digest."""
+    points: float
+    text: str
+    """What the learner is told: the lines of the rubric that apply."""
     author: str
     at: float
     """Seconds since 1970."""

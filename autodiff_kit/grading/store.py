@@ -24,6 +24,7 @@ from autodiff_kit.grading.results import (
     Attempt,
     Comment,
     Grade,
+    ManualMark,
     Override,
     attempt_of,
     file_hash,
@@ -204,6 +205,17 @@ class Store(Database):
                 by_step[comment.step] = comment
         return by_work
 
+    def mark(self, mark: ManualMark) -> None:
+        """Add what a person gives for an answer, in place of what was given for it before."""
+        with self.explained():
+            self.insert("manual_marks", [vars(mark)])
+
+    def manual_marks(self) -> list[ManualMark]:
+        """Return what persons gave for answers, the oldest first."""
+        names = ", ".join(field.name for field in fields(ManualMark))
+        rows = self.rows(f"select {names} from manual_marks order by number")
+        return [ManualMark(**dict(row)) for row in rows]
+
     def last_numbers(self) -> dict[str, int]:
         """Return the number of the last row of each table."""
         with self.explained():
@@ -322,6 +334,7 @@ class Store(Database):
             Instead of those that count now.
         """
         known = Evidence(
+            manual_marks=self.manual_marks(),
             overrides=[self._read_override(row) for row in self.rows(_OVERRIDES)],
             hand_ins=self.hand_ins(),
             placed={tuple(row) for row in self.rows(_PLACED, (file_hash(b""),))},
@@ -364,7 +377,7 @@ class Store(Database):
                     "where excluded.at > checks.at",
                     dict(checks),
                 )
-            for table in ("overrides", "own_dates", "comments"):
+            for table in ("overrides", "own_dates", "comments", "manual_marks"):
                 known = {tuple(row)[1:] for row in self.rows(f"select * from {table}")}
                 rows = [dict(row) for row in other.rows(f"select * from {table} order by number")]
                 for row in rows:

@@ -48,6 +48,11 @@ create table if not exists comments (
     student text not null, exercise text not null, step text not null, text text not null,
     author text not null, at real not null
 );
+create table if not exists manual_marks (
+    number integer primary key autoincrement,
+    student text not null, exercise text not null, step text not null, answer text not null,
+    points real not null, text text not null, author text not null, at real not null
+);
 create index if not exists by_student on attempts (student, exercise);
 """
 # Columns that files of older versions do not have.
@@ -68,7 +73,7 @@ from (
     select attempts.*, after, returns.number from returns join attempts using (key)
 ) order by place, again
 """
-NUMBERED = ("attempts", "overrides", "hand_ins", "own_dates", "comments")
+NUMBERED = ("attempts", "overrides", "hand_ins", "own_dates", "comments", "manual_marks")
 ALL = (*NUMBERED, "facts", "checks")
 
 

@@ -246,6 +246,7 @@ def _stub_of(exercise: Exercise, course: Course) -> str:
     """Return the cells that learners fill in, as they get them."""
     source = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
     cells = json.loads(build(source.read_bytes()))["cells"]
+    cells = [cell for cell in cells if cell["cell_type"] == "code"]
     solving = [c for c in cells if c["metadata"].get("nbgrader", {}).get("solution")]
     return "\n\n".join("".join(cell["source"]) for cell in solving)
 

@@ -237,7 +237,7 @@ def test_the_notebook_says_what_it_asks_and_has_hints(exercise: Exercise) -> Non
 
     assert len(exercise.hints) >= 3
     assert 10 <= exercise.minutes <= 30 and f"about {exercise.minutes} minutes" in notebook
-    assert f"*{exercise.points:g} points" in notebook
+    assert f"*{exercise.total:g} points" in notebook
 
 
 @each_exercise
