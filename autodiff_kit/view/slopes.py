@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.record.events import Value
+from autodiff_kit.record.events import NodeRecord, Value
 from autodiff_kit.view.rules import decided, fill, is_readable, knows, parsed
 from autodiff_kit.view.values import TIMES, number, shape_text, short
 
@@ -24,6 +24,7 @@ __all__ = [
     "chain",
     "is_contradicted",
     "one_use",
+    "other_ways",
     "product_of_shapes",
     "rule_text",
     "slope",
@@ -217,6 +218,49 @@ def one_use(
     for name, hole in holes.items():
         text = text.replace(hole, texts[name])
     return text
+
+
+def other_ways(nodes: Sequence[NodeRecord], node: int, arg: str, to: int) -> dict[str, int]:
+    """Return the other operands through which a change of a tensor reaches an op.
+
+    The slope along one arrow is that of the op with these held at their values: dy/dx is the sum
+    over all ways from x to y, and the arrow is one of them.
+
+    Parameters
+    ----------
+    nodes : sequence of NodeRecord
+        Of the recording.
+    node : int
+        The op.
+    arg : str
+        The operand that the arrow comes from.
+    to : int
+        What the tensor of that operand is.
+
+    Returns
+    -------
+    dict from str to int - the node of each such operand, by the op's name for it.
+    """
+    operands = _operands(nodes[node])
+    return {a: i for i, a in operands if a != arg and _uses(nodes, i, to)}
+
+
+def _operands(record: NodeRecord) -> list[tuple[int, str]]:
+    return [(i["node"], i["arg"]) for i in record["inputs"] if "node" in i]
+
+
+def _uses(nodes: Sequence[NodeRecord], node: int, leaf: int) -> bool:
+    """Return whether a gradient can flow from a node to another one, or it is that one."""
+    ways, visited = [node], {node}
+    while ways:
+        node = ways.pop()
+        if node == leaf:
+            return True
+        operands = _operands(nodes[node]) if nodes[node]["recorded"] else []
+        older = {n for n, _ in operands if n >= leaf and n not in visited}
+        visited |= older
+        ways += older
+    return False
 
 
 def rule_text(rule: str, names: Mapping[str, str], params: Mapping[str, str]) -> str | None:

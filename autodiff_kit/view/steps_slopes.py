@@ -15,6 +15,7 @@ from autodiff_kit.view.rule_words import rule_of
 from autodiff_kit.view.slopes import (
     chain,
     one_use,
+    other_ways,
     product_of_shapes,
     rule_text,
     slope,
@@ -55,11 +56,8 @@ class SlopeSteps(Steps):
             if factor is not None:
                 of: str | None = self.names.name(node)
                 what = self.names.name(to)
-                others = {
-                    a: self._held(node, i)
-                    for i, a in self._operands(node)
-                    if a != arg and self._uses(i, to)
-                }
+                ways = other_ways(self.nodes, node, arg, to)
+                others = {a: self._held(node, i) for a, i in ways.items()}
                 if others:  # dy/dx is the sum over all ways from x to y, this is one
                     formula = str(self.ops[str(record["op"])]["text"])
                     of = one_use(formula, self.names.operands(node), others)
@@ -82,26 +80,10 @@ class SlopeSteps(Steps):
             fields["sent"] = fits
         return fields
 
-    def _operands(self, node: int) -> list[tuple[int, str]]:
-        return [(i["node"], i["arg"]) for i in self.nodes[node]["inputs"] if "node" in i]
-
     def _held(self, node: int, source: int) -> str | None:
         """Return the number that an operand was when the op ran; None if it was an array."""
         value = self.operand(node, source)
         return None if value["shape"] or not value["data"] else short(value)
-
-    def _uses(self, node: int, leaf: int) -> bool:
-        """Return whether a gradient can flow from a node to another one, or it is that one."""
-        ways, visited = [node], {node}
-        while ways:
-            node = ways.pop()
-            if node == leaf:
-                return True
-            operands = self._operands(node) if self.nodes[node]["recorded"] else []
-            older = {n for n, _ in operands if n >= leaf and n not in visited}
-            visited |= older
-            ways += older
-        return False
 
     def _numbers(self, node: int, reads: Sequence[str]) -> dict[str, float]:
         """Return the numbers that a rule reads, by the names it reads them by."""

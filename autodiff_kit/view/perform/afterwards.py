@@ -5,11 +5,9 @@ After reading you can say what is left of a backward pass. Read next: ``walk.py`
 
 from __future__ import annotations
 
-import numpy as np
-
 from autodiff_kit.record.events import Value
 from autodiff_kit.view.perform.context import Context, choice, code, slip
-from autodiff_kit.view.perform.mistakes import as_text, distinct
+from autodiff_kit.view.perform.mistakes import as_text, distinct, only_apart
 from autodiff_kit.view.perform.reaching import passes, why_none
 from autodiff_kit.view.perform.replay import LARGEST, array_of, is_whole, tensor
 from autodiff_kit.view.perform.script import Details, Mark, Slip, Stage, Task
@@ -104,26 +102,11 @@ def _leaf(context: Context, node: int) -> str | None:
         "leaf",
         f"What is `{name}.grad` at the end?",
         [right],
-        _only_apart(distinct(slips, [right])),
+        only_apart(distinct(slips, [right])),
         otherwise=changed or f"Add up all that has arrived at `{name}`, in all passes.",
         right=f"`{name}.grad` is `{as_text(right)}`.",
         node=box,
         smaller=_smaller_leaf(context, node, 0 if changed else len(arrivals), parts),
-    )
-
-
-def _only_apart(slips: list[Slip]) -> list[Slip]:
-    """Leave out a plain mistake that has the same value as a known one."""
-    known = [s for s in slips if s["is"]]
-    return [*known, *(s for s in slips if not s["is"] and _is_other(s, known))]
-
-
-def _is_other(one: Slip, others: list[Slip]) -> bool:
-    own = np.array(one["answer"]["at"][0]["data"])
-    return not any(
-        own.shape == np.shape(other["answer"]["at"][0]["data"])
-        and np.allclose(own, other["answer"]["at"][0]["data"], rtol=1e-2)
-        for other in others
     )
 
 

@@ -22,6 +22,8 @@ from autodiff_kit.view.perform.refusing import PerformError, refuse_computing_ba
 from autodiff_kit.view.perform.replay import LARGEST, Point, Replay, tensor
 from autodiff_kit.view.perform.script import Answer, Mark, Option, Part, Slip, Task, Tensor
 from autodiff_kit.view.scene import Picture, build
+from autodiff_kit.view.slopes import one_use, other_ways
+from autodiff_kit.view.values import short
 from autodiff_kit.view.words import listed
 
 __all__ = [
@@ -231,6 +233,20 @@ class Context:
         if "g" not in known and points and np.size(points[0]["g"]) <= LARGEST:
             known["g"] = [tensor(point["g"]) for point in points]
         return known
+
+    def one_way(self, node: int, arg: str, to: int) -> tuple[str | None, list[int]]:
+        """Return what an op computes along one of several ways, and through what the others lead.
+
+        ``6. + w`` where ``w * x + w`` is asked about the second ``w``: what else is made from it is
+        held at its value. None if an expression cannot say it; no others if there is one way.
+        """
+        ways = other_ways(self.nodes, node, arg, to)
+        if not ways:
+            return self.names.text(node), []
+        values = {a: self.nodes[i]["value"] for a, i in ways.items()}
+        held = {a: None if v["shape"] or not v["data"] else short(v) for a, v in values.items()}
+        formula = str(self.recording["ops"][str(self.nodes[node]["op"])]["text"])
+        return one_use(formula, self.names.operands(node), held), [*ways.values()]
 
     def _before(self, node: int) -> set[int]:
         """Return a node and all that it was made from."""

@@ -6,15 +6,23 @@ next: ``arrivals.py``.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
 
 from autodiff_kit.record.events import Accumulate, Backward, Contribution, Event, Value, Visit
 from autodiff_kit.view.perform.branches import Fork, forks
-from autodiff_kit.view.perform.context import Context, bare_task, slip
-from autodiff_kit.view.perform.mistakes import Contributed, as_text, right_values, slips_of
+from autodiff_kit.view.perform.context import Context, bare_task, code, slip
+from autodiff_kit.view.perform.mistakes import (
+    Contributed,
+    answer_at,
+    as_text,
+    distinct,
+    only_apart,
+    right_values,
+    slips_of,
+)
 from autodiff_kit.view.perform.replay import LARGEST, Point, array_of, is_whole
 from autodiff_kit.view.perform.script import Details, Mark, Send, Slip, Task
 from autodiff_kit.view.values import shape_text
@@ -99,12 +107,32 @@ class ContributionTasks:
         node = question.event["node"]
         g = self.gradients.get(node)
         premise = f"The gradient of `{question.name}` {_in_full(g['g'])}." if g else ""
+        _, others = self._alone(question)
+        if others:
+            premise = f"{premise} {self._one_arrow(question, others)}".strip()
         return {
             "node": self.context.box(node),
             "edge": question.edge,
             "where": self.context.nodes[node]["where"],
             "hint": premise,
         }
+
+    def _alone(self, question: Contributed) -> tuple[str | None, list[int]]:
+        event = question.event
+        return self.context.one_way(event["node"], event["arg"], event["to"])
+
+    def _one_arrow(self, question: Contributed, others: Sequence[int]) -> str:
+        """Say that other ways to the same tensor are other contributions."""
+        if set(others) == {question.event["to"]}:
+            return (
+                f"One arrow at a time: `{question.to}` is used twice here, and each use has a "
+                "contribution of its own."
+            )
+        names = code(*(self.context.names.name(other) for other in others))
+        return (
+            f"One arrow at a time: {names} {'are' if len(others) > 1 else 'is'} made from "
+            f"`{question.to}`, too, but what comes that way is another contribution."
+        )
 
     def _as_input(self, question: Contributed) -> str:
         """Return ", as its first input," where a node is used more than once by another one."""
@@ -119,7 +147,10 @@ class ContributionTasks:
         context, node = self.context, question.event["node"]
         right = right_values(context.replay, question)
         names = context.expression_names(node, question.points)
+        expression, others = self._alone(question)
         slips = slips_of(context.replay, question)
+        if others:
+            slips = only_apart(distinct([*slips, *self._all_ways(question, expression)], right))
         record = context.nodes[node]
         product = f"`{as_text(right[0])}`"
         return context.value_task(
@@ -131,8 +162,9 @@ class ContributionTasks:
             names=names,
             varied=varied,
             otherwise=(
-                f"The contribution is the local slope of `{context.names.text(node)}` with respect "
-                f"to `{question.to}`, times the gradient flowing into `{question.name}`."
+                "The contribution is the local slope of "
+                f"`{expression or context.names.text(node)}` with respect to `{question.to}`, "
+                f"times the gradient flowing into `{question.name}`."
             ),
             right=f"`{question.name}` passes {product} to `{question.to}`.",
             smaller=self._smaller(question, slips),
@@ -140,27 +172,45 @@ class ContributionTasks:
             **self._about(question),
         )
 
+    def _all_ways(self, question: Contributed, expression: str | None) -> Iterator[Slip]:
+        """Yield what arrives in all: the slope of the whole, where one way is asked about."""
+        parts = [event["after"] for _, event in self.arrived.get(question.event["to"], [])]
+        if not all(is_whole(part) for part in parts):
+            return
+        total = sum(array_of(part) for part in parts)
+        alone = f" Along this arrow alone it is the slope of `{expression}`." if expression else ""
+        yield slip(
+            answer_at([total]),
+            f"That is what arrives at `{question.to}` in all, on every way. Each arrow brings its "
+            f"part.{alone}",
+        )
+
     def _smaller(self, question: Contributed, slips: Sequence[Slip]) -> Task:
         """Ask for the local slope alone where it is one number, else for a shape."""
-        shape = self.context.replay.sent[question.at][1].shape
+        event, shape = question.event, self.context.replay.sent[question.at][1].shape
         slope = next((s for s in slips if s["is"] == ["local_slope"]), None)
         shared = {**self._about(question), "hint": ""}
         if slope and not shape:
-            text = fraction(question.name, question.to)
+            expression, others = self._alone(question)
+            of = (expression or question.name) if others else question.name
+            text = fraction(of, question.to)
             return bare_task(
                 "smaller",
                 "backward",
                 "value",
                 "value",
                 f"Take the gradient of `{question.name}` as 1 for a moment. What is {text}, the "
-                f"change of `{question.name}` for a small change of `{question.to}`, per unit?",
+                f"change of `{of}` for a small change of `{question.to}`, per unit?",
                 [slope["answer"]],
                 right="That is the local slope. Now multiply it by the gradient flowing in.",
-                otherwise=f"Differentiate `{self.context.names.text(question.event['node'])}`.",
-                names=self.context.expression_names(question.event["node"], question.points[:1]),
+                otherwise=(
+                    f"Differentiate `{expression or self.context.names.text(event['node'])}`"
+                    f"{', with the rest held as it is' if others else ''}."
+                ),
+                names=self.context.expression_names(event["node"], question.points[:1]),
                 **shared,
             )
-        g = self.gradients.get(question.event["node"])
+        g = self.gradients.get(event["node"])
         shapes = [list(shape), *([g["g"]["shape"]] if g else [])]
         return self._shape_task("smaller", question, shapes, shared)
 

@@ -19,7 +19,7 @@ from autodiff_kit.view.perform.script import Answer, Mark, Slip, Tensor
 from autodiff_kit.view.values import shape_text, show
 
 __all__ = ["Contributed", "answer_at", "as_text", "at_points", "distinct"]
-__all__ += ["right_values", "slips_of"]
+__all__ += ["only_apart", "right_values", "slips_of"]
 
 APART = 5e-3  # of the largest element: values that are nearer are not told apart
 _FACTORS = {"mul", "dot"}  # each input gets the other one as its factor
@@ -96,6 +96,21 @@ def distinct(slips: Sequence[Slip], right: Sequence[Any]) -> list[Slip]:
         ):
             unique.append(slip)
     return unique
+
+
+def only_apart(slips: list[Slip]) -> list[Slip]:
+    """Leave out a plain mistake that has the same value as a known one."""
+    known = [s for s in slips if s["is"]]
+    return [*known, *(s for s in slips if not s["is"] and not _is_same(s, known))]
+
+
+def _is_same(one: Slip, others: list[Slip]) -> bool:
+    own = _array(one["answer"]["at"][0])
+    return any(
+        own.shape == _array(tensors[0]).shape and np.allclose(own, _array(tensors[0]), rtol=1e-2)
+        for other in others
+        if (tensors := other["answer"].get("at"))
+    )
 
 
 def _array(value: Tensor) -> Any:

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from autodiff_kit.view.perform import PerformError, perform_script
+from autodiff_kit.view.perform import PerformError, judge, perform_script
 from tests.view.perform.bank import PROGRAMS, run
 from tests.view.perform.programs import LEAVES, script_of, tasks
 
@@ -138,3 +138,20 @@ def test_what_is_saved_is_told_with_the_rules_that_read_it() -> None:
         "for `x` gives `(gradient of k) × w`."
     )
     assert total["right"].startswith("It saves nothing. The backward rule for `k` gives the grad")
+
+
+def test_a_question_about_one_of_several_ways_speaks_of_that_way_alone() -> None:
+    script = script_of(LEAVES + "y = w * x + w\ny.backward()")
+
+    (task,) = [t for t in tasks(script, "value") if t["prompt"] == "What does `y` pass to `w`?"]
+
+    assert "`w * x` is made from `w`, too" in task["hint"]
+    assert "the local slope of `6. + w` with respect to `w`" in task["otherwise"]
+    assert judge(task, "1").outcome == "right"
+    for whole in ("3", "x + 1"):  # dy/dw, the sum over both ways
+        verdict = judge(task, whole)
+        assert verdict.outcome == "wrong"
+        assert verdict.text.startswith("That is what arrives at `w` in all, on every way.")
+    assert "What is d(6. + w)/dw" in task["smaller"]["prompt"]
+    assert judge(task["smaller"], "1").outcome == "right"
+    assert "Differentiate `6. + w`, with the rest held" in judge(task["smaller"], "3").text
