@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,7 +73,7 @@ def test_a_whole_performance_ends_with_what_was_mastered(
 
     lab.all()
 
-    assert lab.prompt.endswith("steps right at once")
+    assert lab.prompt.endswith("answers right at once")
     assert "compute a contribution" in lab.root.inner_text()
     assert lab.root.locator(".adk-list-bad").count() == 0
     assert clean(lab, axe) == []
@@ -84,7 +85,7 @@ def test_values_can_be_typed_with_the_keyboard_alone(page: Callable[..., Perform
 
     lab.all()
 
-    assert lab.prompt.endswith("steps right at once")
+    assert lab.prompt.endswith("answers right at once")
 
 
 @pytest.mark.parametrize("how", LOOKS[1:3], ids=["dark", "narrow"])
@@ -362,6 +363,60 @@ def test_a_whole_performance_on_a_phone_by_touch_alone(
         small |= {*page.evaluate(SMALL)}
         lab.right()
 
-    assert lab.prompt.endswith("steps right at once")
+    assert lab.prompt.endswith("answers right at once")
     assert small == set()
     assert page.evaluate(WIDE_LOOK)
+
+
+def test_before_it_is_answered_a_box_does_not_say_whether_it_is_recorded(
+    page: Callable[..., Performance],
+) -> None:
+    lab = page("the mock", only="build")
+    counter = lab.root.locator(".adk-count")
+    looks = "one => [getComputedStyle(one.querySelector('.adk-box')).strokeDasharray, "
+    looks += "getComputedStyle(one.querySelector('.adk-op-label')).visibility]"
+
+    assert (counter.inner_text(), "leaf that gets a gradient" in lab.prompt) == ("", True)
+    leaf = lab.task["node"]
+    box = lab.root.locator(f'[data-node="{leaf}"]')
+    assert box.evaluate(looks) == ["none", "hidden"]
+    lab.right()
+    assert box.evaluate(looks) == ["none", "visible"]
+    assert counter.inner_text() == "1 of 1 right at once."
+    while "recorded" not in lab.prompt:
+        lab.right()
+    into = f'[data-edge][data-to="{lab.task["node"]}"]'
+    shown = lab.root.locator(f"{into}:not(.adk-hidden)")
+    assert shown.count() == 0
+    lab.right()
+    assert shown.count() == lab.root.locator(into).count() > 0
+
+
+def test_nothing_cannot_be_chosen_beside_something(page: Callable[..., Performance]) -> None:
+    lab = page("the mock", only="build")
+    lab.until("saved")
+    options = lab.root.locator(".adk-option")
+    chosen = lab.root.locator('.adk-option[aria-pressed="true"]')
+
+    lab.check()
+    assert lab.root.locator(".adk-verdict-head").inner_text().endswith("Nothing is chosen yet")
+    options.first.click()
+    options.last.click()
+    assert [option.inner_text().split()[-1] for option in chosen.all()] == ["Nothing"]
+    options.first.click()
+    assert chosen.count() == 1 and "Nothing" not in chosen.inner_text()
+
+
+def test_what_was_shown_counts_neither_for_nor_against(page: Callable[..., Performance]) -> None:
+    lab = page("a square", level="worked", only="backward")
+
+    while lab.walk.task:
+        if lab.root.locator(".adk-shown").count():
+            lab.walk.show()
+            lab.root.get_by_role("button", name="Next step").click()
+        else:
+            lab.right()
+
+    words = lab.root.inner_text()
+    assert "Shown, not asked yet" in words and "Practise" not in words
+    assert re.fullmatch(r"(\d+) of \1 answers right at once, \d+ steps shown", lab.prompt)

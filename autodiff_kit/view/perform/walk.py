@@ -56,12 +56,13 @@ class Record:
 class Result(TypedDict):
     """What was mastered, and what to try again."""
 
-    asked: int
+    asked: int  # questions that were answered, rightly or not
     at_once: int
     later: int
     looked: int
     mastered: list[str]  # keys of CONCEPTS: right at once wherever they were asked for
     practise: list[str]  # the others of those that were asked for
+    shown: list[str]  # what the kit has performed, and nothing was answered
     misconceptions: list[str]
     possible: list[str]  # misconceptions that a wrong answer may show, beside another one
 
@@ -373,23 +374,26 @@ class Walk:
     def result(self) -> Result:
         """Return what was mastered so far, and what to try again."""
         done = [r for r in self.records if r.is_right or r.looked or r.named]
-        questions = list(dict.fromkeys(r.about for r in done))
+        asked = [r for r in done if r.tries]  # what was shown at once was not asked
+        questions = list(dict.fromkeys(r.about for r in asked))
         mastered = [
-            about for about in questions if all(r.at_once for r in done if r.about == about)
+            about for about in questions if all(r.at_once for r in asked if r.about == about)
         ]
-        sets = [names for r in done for names in r.named if names]
+        shown = dict.fromkeys(r.about for r in done)
+        sets = [names for r in asked for names in r.named if names]
         alone = list(dict.fromkeys(names[0] for names in sets if len(names) == 1))
         possible = [
             name for names in sets if len(names) > 1 and not set(names) & set(alone)
             for name in names
         ]  # fmt: skip
         return {
-            "asked": len(done),
-            "at_once": sum(r.at_once for r in done),
-            "later": sum(r.is_right and not r.at_once for r in done),
+            "asked": len(asked),
+            "at_once": sum(r.at_once for r in asked),
+            "later": sum(r.is_right and not r.at_once for r in asked),
             "looked": sum(r.looked for r in done),
             "mastered": mastered,
             "practise": [about for about in questions if about not in mastered],
+            "shown": [about for about in shown if about not in questions],
             "misconceptions": alone,
             "possible": list(dict.fromkeys(possible)),
         }

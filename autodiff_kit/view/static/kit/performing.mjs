@@ -91,7 +91,7 @@ function performer(root, payload, host) {
       return;
     }
     if (verdict.outcome === "right") return afterStep("right", verdict.text);
-    question.say(verdict.outcome, verdict.text);
+    question.say(verdict.outcome, verdict.text, verdict.outcome === "unclear" && task.kind !== "value" ? "Nothing is chosen yet" : undefined);
     if (verdict.outcome === "wrong") {
       question.offer(response, walk.offersSmaller());
       marks.show([...asked(), ...verdict.marks]);
@@ -191,16 +191,18 @@ function performer(root, payload, host) {
     root.dataset.phase = task?.part === "build" ? "forward" : "backward";
     const hidden = (id) => frames.hidden(id);
     const open = openLeaves();
+    const isOpenKind = task?.about === "recorded" && !isWorked(); // its look would say what is asked
     for (const id of payload.order) {
       const box = graph.svg.querySelector(`[data-node="${id}"]`);
       const isOpen = open.has(id) && box.querySelector(".adk-grad"); // what is no leaf of the graph has no room for it
       const own = isInPass ? fieldsOf(id) : { ...host.told().fields?.[id], ...(isOpen && { g: null, grad: "?", total: "= ?" }) };
       graph.update(id, { ...frames.fields[id], ...own }, hidden(id));
       box.classList.toggle("adk-asked", task?.node === id && SUMS.has(task.about));
+      box.classList.toggle("adk-undecided", isOpenKind && task.node === id);
     }
     const sent = new Map((isInPass ? pass.sent : []).map(({ edge, fields }) => [edge, { ...fields, ...host.told().edges?.[edge] }]));
     for (const id of allEdges) graph.carry(id, isInPass ? { ...(frames.edges[id] ?? {}), ...(sent.get(id) ?? {}) } : (host.told().edges?.[id] ?? frames.edges[id]));
-    const own = task?.about === "inputs" || task?.about === "edges" ? task.node : null; // its edges are what is asked for
+    const own = isOpenKind || task?.about === "inputs" || task?.about === "edges" ? task.node : null; // its edges are what is asked for
     for (const edge of graph.svg.querySelectorAll("[data-edge]")) {
       const isHidden = hidden(edge.dataset.to) || edge.dataset.to === own;
       for (const mark of graph.svg.querySelectorAll(`[data-edge="${edge.dataset.edge}"], [data-edge-label="${edge.dataset.edge}"]`)) {
@@ -256,9 +258,9 @@ function performer(root, payload, host) {
       return make("li", { class: `adk-dot adk-dot-${kind}` }, String(sign));
     });
     dots.replaceChildren(...items);
-    const { at_once: atOnce, later, looked } = walk.result();
-    const parts = level === "exam" ? [] : [`${atOnce} right at once`, later && `${later} later`, looked && `${looked} shown`];
-    counter.textContent = `${parts.filter(Boolean).join(", ")}${parts.length ? "." : ""}`;
+    const { asked, at_once: atOnce, later, looked } = walk.result();
+    const parts = [asked && `${atOnce} of ${asked} right at once`, later && `${later} later`, looked && `${looked} shown`].filter(Boolean);
+    counter.textContent = level === "exam" || !parts.length ? "" : `${parts.join(", ")}.`;
   }
   function setLevel(name) {
     level = name;

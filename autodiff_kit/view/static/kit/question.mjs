@@ -16,6 +16,7 @@ const press = (name, label, act) => {
 /** Whether a value is typed, and not chosen from options. */
 export const isTyped = (task, level) => task.kind === "value" && (level === "free" || level === "exam" || !task.options.length);
 
+const NOTHING = "nothing"; // an option that says that no other one is right
 const KINDS = { right: ["✓", "Right"], wrong: ["✕", "Not quite"], unclear: ["?", "Please write it differently"], noted: ["·", "Noted"] };
 
 /** The pane of the question; `act` has answer(response), smaller(), leave(), next(), again(), restart(). */
@@ -50,12 +51,18 @@ export function questionPane(act) {
       one.classList.toggle("adk-tried", wrong.has(value));
       one.addEventListener("click", () => {
         if (!isMany) return act.answer(value);
-        if (!chosen.delete(value)) chosen.add(value);
-        one.setAttribute("aria-pressed", String(chosen.has(value)));
+        if (!chosen.delete(value)) {
+          if (value === NOTHING || chosen.has(NOTHING)) chosen.clear(); // it cannot be chosen beside another one
+          chosen.add(value);
+        }
+        for (const each of list.querySelectorAll(".adk-option")) {
+          each.setAttribute("aria-pressed", String(chosen.has(each.dataset.value)));
+        }
       });
       list.append(isMany ? one : make("div", { role: "listitem" }, one));
     });
     ways.append(list);
+    if (isMany) ways.prepend(make("p", {}, "Choose one or several:"));
     if (isMany) ways.append(press("check", "Check", () => act.answer([...chosen])));
   }
 
@@ -113,7 +120,9 @@ export function questionPane(act) {
     /** The end: what was mastered, and what to try again. */
     end(result, script, wasExam, list) {
       step.textContent = "The end";
-      prompt.replaceChildren(`${result.at_once} of ${result.asked} steps right at once${result.later ? `, ${result.later} later` : ""}`);
+      const counts = [result.asked && `${result.at_once} of ${result.asked} answers right at once`, result.later && `${result.later} later`];
+      counts.push(result.looked && `${result.looked} ${result.looked > 1 ? "steps" : "step"} shown`);
+      prompt.replaceChildren(counts.filter(Boolean).join(", "));
       hint.replaceChildren();
       ways.replaceChildren();
       more.replaceChildren();
@@ -127,6 +136,7 @@ export function questionPane(act) {
       section("Look at this again", result.misconceptions.map((name) => script.lessons[name]), "bad");
       section("One of these, perhaps", result.possible.map((name) => script.lessons[name]), "bad");
       section("Practise", result.practise.map((about) => script.concepts[about]), "again");
+      section("Shown, not asked yet: choose the level Guided", result.shown.map((about) => script.concepts[about]), "again");
       if (wasExam) section("Your answers that were not right", list, "bad");
       more.append(press("check", "Perform it again", act.restart));
     },

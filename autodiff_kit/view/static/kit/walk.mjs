@@ -183,7 +183,8 @@ export function walkOf(script, isExam = () => false) {
 
   /** What was mastered so far, and what to try again. */
   function result() {
-    const all = walk.records.filter((one) => one.isRight || one.looked || one.named.length);
+    const done = walk.records.filter((one) => one.isRight || one.looked || one.named.length);
+    const all = done.filter(({ tries }) => tries); // what was shown at once was not asked
     const atOnce = (one) => one.isRight && one.tries === 1;
     const asked = [...new Set(all.map(({ about }) => about))];
     const mastered = asked.filter((about) => all.every((one) => one.about !== about || atOnce(one)));
@@ -194,9 +195,10 @@ export function walkOf(script, isExam = () => false) {
       asked: all.length,
       at_once: all.filter(atOnce).length,
       later: all.filter((one) => one.isRight && !atOnce(one)).length,
-      looked: all.filter(({ looked }) => looked).length,
+      looked: done.filter(({ looked }) => looked).length,
       mastered,
       practise: asked.filter((about) => !mastered.includes(about)),
+      shown: [...new Set(done.map(({ about }) => about))].filter((about) => !asked.includes(about)),
       misconceptions: alone,
       possible: [...new Set(possible)],
     };
