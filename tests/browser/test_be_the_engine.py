@@ -386,10 +386,10 @@ def test_before_it_is_answered_a_box_does_not_say_whether_it_is_recorded(
     while "recorded" not in lab.prompt:
         lab.right()
     into = f'[data-edge][data-to="{lab.task["node"]}"]'
-    shown = lab.root.locator(f"{into}:not(.adk-hidden)")
-    assert shown.count() == 0
+    edges = lab.root.locator(f"{into}:not(.adk-hidden)")
+    assert edges.count() == 0
     lab.right()
-    assert shown.count() == lab.root.locator(into).count() > 0
+    assert edges.count() == lab.root.locator(into).count() > 0
 
 
 def test_nothing_cannot_be_chosen_beside_something(page: Callable[..., Performance]) -> None:

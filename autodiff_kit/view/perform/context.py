@@ -244,9 +244,9 @@ class Context:
         if not ways:
             return self.names.text(node), []
         values = {a: self.nodes[i]["value"] for a, i in ways.items()}
-        held = {a: None if v["shape"] or not v["data"] else short(v) for a, v in values.items()}
+        numbers = {a: None if v["shape"] or not v["data"] else short(v) for a, v in values.items()}
         formula = str(self.recording["ops"][str(self.nodes[node]["op"])]["text"])
-        return one_use(formula, self.names.operands(node), held), [*ways.values()]
+        return one_use(formula, self.names.operands(node), numbers), [*ways.values()]
 
     def _before(self, node: int) -> set[int]:
         """Return a node and all that it was made from."""

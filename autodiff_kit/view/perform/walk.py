@@ -62,7 +62,7 @@ class Result(TypedDict):
     looked: int
     mastered: list[str]  # keys of CONCEPTS: right at once wherever they were asked for
     practise: list[str]  # the others of those that were asked for
-    shown: list[str]  # what the kit has performed, and nothing was answered
+    only_shown: list[str]  # what the kit has performed, and nothing was answered
     misconceptions: list[str]
     possible: list[str]  # misconceptions that a wrong answer may show, beside another one
 
@@ -379,7 +379,7 @@ class Walk:
         mastered = [
             about for about in questions if all(r.at_once for r in asked if r.about == about)
         ]
-        shown = dict.fromkeys(r.about for r in done)
+        performed = dict.fromkeys(r.about for r in done)
         sets = [names for r in asked for names in r.named if names]
         alone = list(dict.fromkeys(names[0] for names in sets if len(names) == 1))
         possible = [
@@ -393,7 +393,7 @@ class Walk:
             "looked": sum(r.looked for r in done),
             "mastered": mastered,
             "practise": [about for about in questions if about not in mastered],
-            "shown": [about for about in shown if about not in questions],
+            "only_shown": [about for about in performed if about not in questions],
             "misconceptions": alone,
             "possible": list(dict.fromkeys(possible)),
         }

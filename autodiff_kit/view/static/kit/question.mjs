@@ -136,7 +136,7 @@ export function questionPane(act) {
       section("Look at this again", result.misconceptions.map((name) => script.lessons[name]), "bad");
       section("One of these, perhaps", result.possible.map((name) => script.lessons[name]), "bad");
       section("Practise", result.practise.map((about) => script.concepts[about]), "again");
-      section("Shown, not asked yet: choose the level Guided", result.shown.map((about) => script.concepts[about]), "again");
+      section("Shown, not asked yet: choose the level Guided", result.only_shown.map((about) => script.concepts[about]), "again");
       if (wasExam) section("Your answers that were not right", list, "bad");
       more.append(press("check", "Perform it again", act.restart));
     },

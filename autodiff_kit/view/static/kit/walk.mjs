@@ -198,7 +198,7 @@ export function walkOf(script, isExam = () => false) {
       looked: done.filter(({ looked }) => looked).length,
       mastered,
       practise: asked.filter((about) => !mastered.includes(about)),
-      shown: [...new Set(done.map(({ about }) => about))].filter((about) => !asked.includes(about)),
+      only_shown: [...new Set(done.map(({ about }) => about))].filter((about) => !asked.includes(about)),
       misconceptions: alone,
       possible: [...new Set(possible)],
     };
