@@ -7,10 +7,10 @@ only returns numbers. Nothing is imported here before it is used. Read next: ``w
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autodiff_kit.grading.feedback import check, hidden_test, hint
+    from autodiff_kit.grading.feedback import check, hidden_test, hint, use_engine
     from autodiff_kit.grading.handing_in import status, submit
 
-__all__ = ["check", "hidden_test", "hint", "status", "submit"]
+__all__ = ["check", "hidden_test", "hint", "status", "submit", "use_engine"]
 
 
 def __getattr__(name: str) -> Any:

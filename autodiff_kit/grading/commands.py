@@ -26,6 +26,7 @@ from autodiff_kit.grading.command_options import (
     learner,
 )
 from autodiff_kit.grading.due import in_words
+from autodiff_kit.grading.engine_parts import parts_before, whole
 from autodiff_kit.grading.export_command import export_
 from autodiff_kit.grading.extend_command import extend
 from autodiff_kit.grading.feedback_command import comment, feedback
@@ -37,7 +38,7 @@ from autodiff_kit.grading.puzzles import PUZZLES
 from autodiff_kit.grading.rebuild_command import rebuild
 from autodiff_kit.grading.regrade_command import regrade
 from autodiff_kit.grading.release import build as released
-from autodiff_kit.grading.release import has_test_cells, with_hidden_tests
+from autodiff_kit.grading.release import has_test_cells, with_engine, with_hidden_tests
 from autodiff_kit.grading.report_command import report
 from autodiff_kit.grading.results import (
     BY_HAND,
@@ -293,6 +294,8 @@ def build(folder: Path | None, check: bool) -> None:
             target = course.folder / "release" / name / f"{name}.ipynb"
             old = source.read_bytes()
             new = with_hidden_tests(old, exercise) if has_test_cells(old) else old
+            if exercise.whole_engine:
+                new = with_engine(new, whole(parts_before(course.folder, name)))
             data = released(new)
             if new == old and target.is_file() and target.read_bytes() == data:
                 continue

@@ -96,6 +96,11 @@ class Exercise:
         ``"parsons"`` or ``"gaps"`` -> the share of a step's points that it earns.
     questions : tuple of Question
         What is asked in words, and graded by a person.
+    engine : tuple of str
+        What is asked here and becomes a part of the engine that the exercises build together.
+    whole_engine : bool
+        Whether the learner brings that engine along: else the kit's parts stand around what is
+        asked.
     """
 
     id: str
@@ -121,6 +126,8 @@ class Exercise:
     has_puzzles: bool = False
     puzzle_shares: dict[str, float] = field(default_factory=dict)
     questions: tuple[Question, ...] = ()
+    engine: tuple[str, ...] = ()
+    whole_engine: bool = False
 
     @property
     def points(self) -> float:

@@ -24,8 +24,9 @@ from autodiff_kit.grading.answers import ask
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, with_checks
-from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code
+from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code, listed
 from autodiff_kit.grading.messages import Space
+from autodiff_kit.grading.my_engine import keep_part, load_engine
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
 from autodiff_kit.grading.progress import folder_of_notebook, keep_result, next_hint
@@ -34,7 +35,7 @@ from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
 __all__ = [
     *("Feedback", "Words", "check", "code_in", "hidden_test", "hint", "history"),
-    *("inline", "picture_of"),
+    *("inline", "picture_of", "use_engine"),
 ]
 
 _cell: tuple[int, list[_Part]] = (0, [])  # how many cells were run, and the results of the last
@@ -89,6 +90,10 @@ class Feedback(_Part):
         Which of the given functions and classes the learner has changed.
     begin : str
         What to say to a learner who has not begun.
+    built : str
+        What to say of the learner's engine, if something was written there.
+    after : Exercise, optional
+        The one that comes next.
     """
 
     def __init__(
@@ -98,11 +103,15 @@ class Feedback(_Part):
         hint: str = "",
         changed: Sequence[str] = (),
         begin: str = "",
+        built: str = "",
+        after: Exercise | None = None,
     ) -> None:
         self.exercise = exercise
         self.result = result
         self.changed = changed
         self._begin = begin
+        self._built = built
+        self._after = after
         self._hint = hint or f'hint("{exercise.id}")'
 
     @property
@@ -151,14 +160,18 @@ class Feedback(_Part):
         ]
 
     def _last_line(self) -> list[str]:
+        built = [self._built] if self._built else []
         if self.passed:
+            after = self._after and f"Next: exercise {self._after.id[:2]}, {self._after.title}."
             return [
                 *self.given,
+                *built,
                 "Visible checks passed; the grade uses other inputs.",
                 _HAND_IN.format(self.exercise.id),
+                *([after] if after else []),
             ]
         has_begun = any(row.status != NOT_ATTEMPTED for row in self.result.rows)
-        lines = [*self.given, *([] if has_begun or not self._begin else [self._begin])]
+        lines = [*self.given, *built, *([] if has_begun or not self._begin else [self._begin])]
         if self.exercise.hints:
             lines.append(f"One hint at a time: {self._hint}")
         return lines
@@ -229,19 +242,52 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
     folder = folder_of_notebook()
     if any(row.status != MISSING for row in rows):  # else nothing was run yet to check
         keep_result(folder, exercise, result)
+    built = keep_part(course, exercise, code, result, folder)
     changed = redefined(exercise.given, history(namespace))
     begin = _BEGIN.format(exercise.id) if has_puzzles(course.folder, exercise) else ""
-    return _in_cell(namespace, Feedback(exercise, result, changed=changed, begin=begin))
+    after = [*course.names, ""][course.names.index(exercise.name) + 1]
+    feedback = Feedback(
+        exercise,
+        result,
+        changed=changed,
+        begin=begin,
+        built=built,
+        after=course.exercise(after) if after else None,
+    )
+    return _in_cell(namespace, feedback)
+
+
+def use_engine(key: str, *, course: Course | None = None) -> Words:
+    """Run the engine that the learner has built so far in the notebook that calls this.
+
+    Parameters
+    ----------
+    key : str
+        Id of the exercise that begins with it; parts before it that were left out are the kit's.
+    course : Course, optional
+        As in :func:`check`.
+
+    Returns
+    -------
+    Words
+
+    Raises
+    ------
+    ExerciseError
+        If there is no such exercise.
+    """
+    course = course or _course()
+    namespace = sys._getframe(1).f_globals
+    return _in_cell(namespace, Words(load_engine(course, course.exercise(key), namespace)))
 
 
 def _not_run(exercise: Exercise, row: Row) -> Row:
     """Say of a step that was not found what a notebook knows: which cells were run."""
     step = next(step for step in exercise.steps if step.id == row.step)
-    names = " and ".join(f"`{name}`" for name in step.names)
     text = (
-        f"Not found: {names}. No cell that was run since Python started or was restarted defines "
-        "it. Run the cells above first. Run All stops at an example that fails: run the cells "
-        "below that one by hand."
+        f"Not found: {listed(step.names)}. No cell that was run since Python started or was "
+        "restarted defines it. Run the cells above first. Run All stops at an example that "
+        "fails: run the cells below that one by hand."
     )
     return dataclasses.replace(row, text=text)
 

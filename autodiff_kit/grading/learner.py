@@ -30,6 +30,7 @@ from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.feedback import Feedback, history
 from autodiff_kit.grading.marking import DOES_NOT_RUN, MISSING, NOT_ATTEMPTED, grade_code
 from autodiff_kit.grading.messages import Space
+from autodiff_kit.grading.my_engine import keep_part
 from autodiff_kit.grading.notebook import Unreadable, defined, redefined
 from autodiff_kit.grading.places import (
     EXERCISES,
@@ -198,14 +199,14 @@ def check(key: str, folder: Path | None) -> None:
     folder = _place(course, exercise, folder)
     path = _work(course, exercise, folder)
     click.echo(f"Your work: {shown(path)}")
-    feedback = _tried(exercise, path)
+    feedback = _tried(course, exercise, path)
     Console(highlight=False, emoji=False).print(repr(feedback), markup=False)
     keep_result(folder, exercise, feedback.result)
     if not feedback.passed:
         raise SystemExit(1)
 
 
-def _tried(exercise: Exercise, path: Path) -> Feedback:
+def _tried(course: Course, exercise: Exercise, path: Path) -> Feedback:
     """Run the learner's work on inputs drawn now, as it is in the file."""
     try:
         data = path.read_bytes()
@@ -218,7 +219,16 @@ def _tried(exercise: Exercise, path: Path) -> Feedback:
     except (ValueError, KeyError, TypeError):  # what was said of the file is enough
         sources = []
     changed = redefined(exercise.given, sources)
-    return Feedback(exercise, result, f"autodiff-kit hint {exercise.id}", changed)
+    built = keep_part(course, exercise, work, result, path.parent)
+    after = [*course.names, ""][course.names.index(exercise.name) + 1]
+    return Feedback(
+        exercise,
+        result,
+        f"autodiff-kit hint {exercise.id}",
+        changed,
+        built=built,
+        after=course.exercise(after) if after else None,
+    )
 
 
 @click.command()
@@ -330,7 +340,7 @@ def pack(
     if namespace is not None and not yes:
         _stop_if_unsaved(exercise, path, namespace)
     click.echo(f"Your work: {shown(path)}")
-    feedback = _tried(exercise, path)
+    feedback = _tried(course, exercise, path)
     keep_result(folder, exercise, feedback.result)
     for line in _summary(feedback):
         click.echo(line)

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.grading.checks import Check
+from autodiff_kit.grading.engine_parts import is_engine, parts_before, whole
 from autodiff_kit.grading.exercise import Exercise, ExerciseError, Hint, Step, Variant
 from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.questions import questions_in
@@ -49,7 +50,11 @@ def load(folder: Path, name: str) -> Exercise:
         messages = tomllib.loads((home / "messages.toml").read_text(encoding="utf-8"))
         names = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
         notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
-        solution = "\n\n".join(_cells(notebook, "solution"))
+        solutions, before = _cells(notebook, "solution"), parts_before(folder, name)
+        is_whole = bool(facts.get("whole_engine"))
+        if is_whole:
+            solutions.insert(0, whole(before))
+        solution = "\n\n".join(solutions)
         is_performed = facts.get("kind") == "perform"
         puzzles = facts.get("puzzles", not is_performed and _puzzles_of_course(folder))
         if is_performed:  # a mistake that a performance shows has its sentence already
@@ -72,7 +77,10 @@ def load(folder: Path, name: str) -> Exercise:
             messages={key: " ".join(text.split()) for key, text in messages.items()},
             mutants=_mutants(home / "mutants.toml", solution),
             alternatives=_alternatives(home / "alternatives"),
-            given="\n\n".join(_cells(notebook, "given")),
+            given="\n\n".join(
+                # What was built before stands around what is asked, as the kit writes it.
+                [*(part.whole for part in before if not is_whole), *_cells(notebook, "given")]
+            ),
             locked=tuple(without_hidden_tests(cell) for cell in _cells(notebook, "locked")),
             solution=solution,
             seconds=facts["limits"]["seconds"],
@@ -83,6 +91,8 @@ def load(folder: Path, name: str) -> Exercise:
             has_puzzles=_is_wish(puzzles),
             puzzle_shares=dict(puzzles) if isinstance(puzzles, dict) else {},
             questions=questions_in(home / "questions.toml", notebook),
+            engine=tuple(facts.get("engine", ())),
+            whole_engine=is_whole,
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = f"no {error}" if isinstance(error, KeyError) else error
@@ -107,7 +117,10 @@ def _is_wish(puzzles: object) -> bool:
 
 
 def _cells(notebook: Json, role: str) -> list[str]:
-    """Return the sources of the cells that are given, that hold solutions, or that are locked."""
+    """Return the sources of the cells that are given, that hold solutions, or that are locked.
+
+    A cell for the whole engine is not among them: that is made of the parts.
+    """
     sources = []
     for cell in notebook["cells"]:
         grading = cell["metadata"].get("nbgrader", {})
@@ -116,7 +129,7 @@ def _cells(notebook: Json, role: str) -> list[str]:
         is_solution = bool(grading.get("solution"))
         is_of = {
             "given": str(grading.get("grade_id", "")).endswith("-given"),
-            "solution": is_solution,
+            "solution": is_solution and not is_engine(cell),
             "locked": bool(grading.get("locked")) and not is_solution,
         }
         if is_of[role]:

@@ -20,8 +20,9 @@ from autodiff_kit.grading.answers import Answer, inputs_of, is_right, questions,
 from autodiff_kit.grading.calls import Limits, Runner, Work
 from autodiff_kit.grading.checks import Check
 from autodiff_kit.grading.diagnosis import known_mistake, shown_mistake
+from autodiff_kit.grading.engine_parts import statements
 from autodiff_kit.grading.exercise import Exercise, Step, with_checks
-from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.notebook import Unreadable, defined
 from autodiff_kit.grading.wording import evidence, not_run
 
 __all__ = [
@@ -33,6 +34,7 @@ __all__ = [
     "as_fault",
     "failed_checks",
     "grade_code",
+    "listed",
 ]
 
 NOT_ATTEMPTED = "not attempted"
@@ -40,6 +42,7 @@ MISSING = "missing"
 DOES_NOT_RUN = "does_not_run"
 # Errors of writing, not of understanding: what a check tests says nothing about them.
 _SLIPS = ("ImportError", "ModuleNotFoundError", "NameError", "UnboundLocalError")
+MOST_NAMES = 5
 STUB = "NotImplementedError"
 
 
@@ -163,7 +166,7 @@ def _with_reason(row: Row, step: Step, reasons: dict[str, str]) -> Row:
     if row.status != MISSING:
         return row
     why = " ".join(dict.fromkeys(reasons[name] for name in step.names))
-    return replace(row, text=f"Not found: {_listed(step.names)}. {why}")
+    return replace(row, text=f"Not found: {listed(step.names)}. {why}")
 
 
 def failed_checks(exercise: Exercise, code: str, runner: Runner, seed: int) -> list[Check]:
@@ -197,13 +200,21 @@ def _answered(
     What has one of the names `instead` is the solution's.
     """
     calls = questions(exercise, seed)
-    names = dict.fromkeys(name for step in exercise.steps for name in step.names)
+    tasks = frozenset(name for step in exercise.steps for name in step.names)
+    solution, names = exercise.solution, tasks
+    if exercise.whole_engine:
+        # What the learner brings along is the teacher's in its place, or the learner's as it is.
+        if exercise.steps[0].names[0] in instead:
+            instead = [*instead, *defined(solution) - tasks]
+        else:
+            solution = statements(solution, exercise.engine)
+        names |= defined(exercise.solution)
     work = replace(
         Work.of(code),
-        names=tuple(name for name in names if name not in instead),
+        names=tuple(sorted(names - {*instead})),
         given=exercise.given,
         locked=exercise.locked,
-        instead=_parts(exercise.solution, frozenset(names) - {*instead}) if instead else "",
+        instead=_parts(solution, tasks - {*instead}) if instead else "",
     )
     replies = runner.run_calls(work, calls, limits)
     for reply in replies:
@@ -237,11 +248,14 @@ def _spared(row: Row, failed: list[Check], exercise: Exercise, names: Sequence[s
     still = tuple(name for name in row.failed if name in lost)
     if still:
         return replace(row, points=points, failed=still)
-    text = f"Right, with a right {_listed(names)} in the place of yours."
+    text = f"Right, with a right {listed(names)} in the place of yours."
     return replace(row, points=points, failed=(), status="right", message="right", text=text)
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Return names as they are said; of many, the first."""
+    if len(names) > MOST_NAMES:
+        return f"`{names[0]}` and {len(names) - 1} others"
     return " and ".join(f"`{name}`" for name in names)
 
 
@@ -298,7 +312,7 @@ def _row(
     if is_stub and not (open_names and any(answer.is_deeper for answer in answers)):
         return row(NOT_ATTEMPTED, NOT_ATTEMPTED, "Not attempted yet.")
     if all(answer.status == "missing" for answer in answers):
-        return row(MISSING, MISSING, f"Not found: {_listed(step.names)}.")
+        return row(MISSING, MISSING, f"Not found: {listed(step.names)}.")
     # What learners may see says most: an example that is wrong, if there is one.
     wrong_examples = [
         check
@@ -343,7 +357,7 @@ def _row(
     if open_names:
         are = "is" if len(open_names) == 1 else "are"
         begin = "not right yet. If your code calls that here, begin there."
-        parts.insert(0, f"{_listed(open_names)} {are} {begin}")
+        parts.insert(0, f"{listed(open_names)} {are} {begin}")
     return row(status, message, "\n".join(parts))
 
 
@@ -376,6 +390,8 @@ def _needed(exercise: Exercise, step: Step, others: set[str]) -> list[str]:
         new = reads.get(waiting.pop(), frozenset()) & reads.keys() - needed
         needed |= new
         waiting += new
+    if exercise.whole_engine and needed.intersection(exercise.steps[0].names):
+        needed.update(exercise.steps[0].names)  # its parts call one another by their names
     names = [name for s in exercise.steps if s.id in others for name in s.names]
     return [name for name in names if name in needed and name not in step.names]
 

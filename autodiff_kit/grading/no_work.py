@@ -85,7 +85,8 @@ def points_for_no_work(exercise: Exercise, handed_out: str, seeds: int) -> Itera
         whole = f"{exercise.given}\n\n{exercise.solution}"
         what = f"functions that return {value}"
         yield from _for_code(exercise, exercise.checks, what, every, seeds)
-        for step in exercise.steps:
+        # An engine of which one part does nothing is work all the same.
+        for step in exercise.steps[1:] if exercise.whole_engine else exercise.steps:
             checks = [check for check in exercise.checks if check.step == step.id]
             for name in step.names:
                 code, what = f"{whole}\n\n{codes[name]}", f"a {name} that returns {value}"

@@ -21,6 +21,7 @@ from dataclasses import asdict
 from functools import lru_cache
 
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.engine_parts import is_engine
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.puzzles import TAB, Gap, Line, Place, Puzzle, Section
 
@@ -65,8 +66,12 @@ def puzzles_of(exercise: Exercise, notebook: bytes) -> list[Puzzle]:
     notebook : bytes
         The teacher's, with the marks around its solutions.
     """
-    code = [cell for cell in json.loads(notebook)["cells"] if cell["cell_type"] == "code"]
-    sources = ["".join(cell["source"]) for cell in code]
+    sources = [
+        "".join(cell["source"])
+        for cell in json.loads(notebook)["cells"]
+        # The parts of a whole engine are puzzles of their own exercises.
+        if cell["cell_type"] == "code" and not is_engine(cell)
+    ]
     return [_puzzle(source, exercise.mutants) for source in sources if _SOLUTION.search(source)]
 
 

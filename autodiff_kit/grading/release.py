@@ -12,12 +12,27 @@ import json
 import re
 
 from autodiff_kit.free_form import Json
+from autodiff_kit.grading.engine_parts import is_engine
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.questions import TO_ANSWER
 
-__all__ = ["build", "has_test_cells", "with_hidden_tests", "without_hidden_tests"]
+__all__ = ["build", "has_test_cells", "with_engine", "with_hidden_tests", "without_hidden_tests"]
 
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
+# What learners get of it defines a name that is asked for, as the stubs in all other cells do.
+_ENGINE = '''class Node:
+    """Put these two words in the place of all lines here, and run the cell twice:
+
+    %load my_engine.py
+    """
+
+    def __init__(self, *arguments, **named):
+        ### BEGIN SOLUTION
+        pass
+
+
+{}
+        ### END SOLUTION'''
 _SOLUTION = re.compile(r"(?ms)^([ \t]*)### BEGIN SOLUTION\n.*?^[ \t]*### END SOLUTION$")
 _HIDDEN = re.compile(r"(?ms)\n*^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS$")
 
@@ -102,6 +117,17 @@ def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:
         raise ExerciseError(
             f"In {exercise.name} the checks {sorted(checks)} have no test cell, or ids come twice."
         )
+    return _bytes(notebook)
+
+
+def with_engine(source: bytes, engine: str) -> bytes:
+    """Return the teacher's notebook with the whole engine in the cell that is for it."""
+    notebook = _read(source)
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"])
+        if is_engine(cell):
+            text = _ENGINE.format(engine)
+        _write(cell, text)
     return _bytes(notebook)
 
 

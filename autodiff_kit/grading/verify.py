@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from autodiff_kit.grading.answers import run_trusted
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.engine_parts import statements
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, grade_code
 from autodiff_kit.grading.mutate import changes
@@ -278,9 +279,9 @@ def _changes(exercise: Exercise, verdict: Verdict) -> None:
     unused = {key for key in exercise.reviewed if key.partition(":")[0] not in names}
     # Most changes are noticed by a quick check: the slow ones are asked about the others only.
     checks = sorted(exercise.checks, key=lambda check: check.slow)
-    for description, code in changes(exercise.solution):
+    for description, code in changes(_own(exercise)):
         verdict.changed += 1
-        whole = f"{exercise.given}\n\n{code}"
+        whole = f"{exercise.given}\n\n{exercise.solution}\n\n{code}"
         if not all(is_passed(exercise, check, whole, seed=1, budget=BUDGET) for check in checks):
             continue
         unused.discard(description)
@@ -300,7 +301,7 @@ def _draws(exercise: Exercise, verdict: Verdict, seeds: Sequence[int]) -> None:
         return
     whole = f"{exercise.given}\n\n{exercise.solution}"
     checks = [check for check in exercise.checks if not check.slow]
-    for variant in (Variant("solution", "", exercise.solution), *exercise.alternatives):
+    for variant in (Variant("solution", "", _own(exercise)), *exercise.alternatives):
         for description, code in changes(variant.code):
             code = f"{whole}\n\n{code}"
             what = f"{variant.name}: {description}"
@@ -314,6 +315,13 @@ def _draws(exercise: Exercise, verdict: Verdict, seeds: Sequence[int]) -> None:
                     share = f"{len(passed)} of {len(seeds)}"
                     text = f"check {check.name} has points under {share} seeds for {what}"
                     verdict.problems.append(text)
+
+
+def _own(exercise: Exercise) -> str:
+    """Return the solution without the engine, whose parts are changed in their own exercises."""
+    if not exercise.whole_engine:
+        return exercise.solution
+    return statements(exercise.solution, exercise.engine)
 
 
 def _graded(exercise: Exercise, code: str, seed: int, runner: Trusted) -> Result:

@@ -330,7 +330,7 @@ def test_of_an_answer_that_cannot_be_read_only_that_is_said() -> None:
         ("07.grad_mode", "exit_turns_on", {"context": 2}),
         ("07.grad_mode", "toggles", {"context": 2}),
         ("12.train", "gradients_not_cleared", {"step": 2}),
-        ("12.train", "no_relu", {"loss": 3}),
+        ("12.train", "no_relu", {"loss": 2}),
         ("14.which_program", "nodes_in_the_description", {"describe": 5}),
         ("15.versions", "saves_a_copy", {"saved": 3}),
         ("16.gradcheck", "all_at_once", {"numerical": 3}),

@@ -12,6 +12,7 @@ import pytest
 
 from autodiff_kit.grading import feedback, progress
 from autodiff_kit.grading.course import Course, open_course
+from autodiff_kit.grading.engine_parts import is_engine
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.places import EXERCISES
 from autodiff_kit.grading.puzzle_making import mistaken, packed, puzzles_of
@@ -34,7 +35,9 @@ def made(exercise: Exercise) -> list[tuple[str, Puzzle]]:
     """Return the puzzles of an exercise, each with its cell."""
     name = exercise.name
     data = (COURSE.folder / "source" / name / f"{name}.ipynb").read_bytes()
-    cells = ["".join(cell["source"]) for cell in json.loads(data)["cells"]]
+    # A whole engine is no puzzle: its parts are.
+    cells = [cell for cell in json.loads(data)["cells"] if not is_engine(cell)]
+    cells = ["".join(cell["source"]) for cell in cells]
     cells = [cell for cell in cells if "### BEGIN SOLUTION" in cell]
     return list(zip(cells, puzzles_of(exercise, data), strict=True))
 

@@ -52,7 +52,7 @@ def reached(data):
     return reachable
 
 
-@check(step="node", points=2, concept="value and name of the operation", using=[run])
+@check(step="node", points=1.5, concept="value and name of the operation", using=[run])
 class Values:
     caption = "z = x * y + x at x = 2 and y = 5 (value and op of z, then op of its first input)"
     example = {"leaves": [2.0, 5.0], "tree": ["add", ["mul", 0, 1], 0]}
@@ -159,6 +159,38 @@ class Requires:
 
     def expected(data):
         return [data["needs"][left] or data["needs"][right] for _, left, right in data["made"]]
+
+
+@check(step="node", points=0.5, concept="what `__init__` brings along", cases=1)
+class Kept:
+    caption = (
+        "z = x * x with `mode.on = False` (op, number of inputs and requires_grad of z; whether a "
+        "leaf made then still requires a gradient; what a node with saved=(7.0,) saves then), and "
+        "with `mode.on = True` (what it saves, .grad)"
+    )
+    example = 7.0
+    in_words = (
+        *("op", "inputs", "requires_grad", "requires_grad of the leaf", "saved"),
+        *("saved with `mode.on = True`", ".grad"),
+    )
+
+    def generate(rng):
+        return float(rng.uniform(2, 90))
+
+    def drive(step, data):
+        step.mode.on = False
+        try:
+            x = step.Node(2.0, requires_grad=True)
+            z = x * x
+            none = step.Node(4.0, "op", (x, x), True, (data,))
+        finally:
+            step.mode.on = True
+        node = step.Node(4.0, "op", (x, x), True, (data,))
+        off = [z.op, len(z.inputs), z.requires_grad, x.requires_grad, list(none.saved)]
+        return [*off, list(node.saved), node.grad]
+
+    def expected(data):
+        return ["leaf", 0, False, True, [], [data], None]
 
 
 @check(step="edges", points=2, concept="one edge for each use", using=[nodes_of])

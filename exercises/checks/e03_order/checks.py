@@ -10,7 +10,8 @@ def build(step, data):
     for inputs, name in zip(data["inputs"], data["names"], strict=True):
         used = tuple(nodes[i] for i in inputs)
         label = data.get("label", name)
-        nodes.append(step.Node(label, used, requires_grad=not name.startswith("const")))
+        op = "add" if used else "leaf"
+        nodes.append(step.Node(label, op, used, not name.startswith("const")))
     return nodes
 
 
@@ -125,7 +126,7 @@ class Doubled:
         for number in range(int(rng.integers(2, 6))):
             inputs.append([number] * (int(rng.integers(1, 4)) if number else 1))
         inputs.append([len(inputs) - 1] * 2)
-        # Here the nodes themselves are told apart: all of them have the same name.
+        # Here the nodes themselves are told apart: all of them have the same value.
         return {"inputs": inputs, "names": names(rng, len(inputs)), "label": "node"}
 
     def drive(step, data):
@@ -176,7 +177,7 @@ class Anew:
 
     def drive(step, data):
         nodes = build(step, data)
-        return [[node.name for node in step.order(nodes[root])] for root in data["roots"]]
+        return [[node.value for node in step.order(nodes[root])] for root in data["roots"]]
 
     def expected(data):
         return [an_order(seen_from(data, root)) for root in data["roots"]]
@@ -199,10 +200,10 @@ class Deep:
         return {"first": int(rng.integers(10**6)), "count": int(rng.integers(1100, 1300))}
 
     def drive(step, data):
-        nodes = [step.Node(data["first"])]
+        nodes = [step.Node(data["first"], requires_grad=True)]
         for number in range(1, data["count"]):
-            nodes.append(step.Node(data["first"] + number, (nodes[-1],)))
-        names = ordered(step, nodes, [node.name for node in nodes])
+            nodes.append(step.Node(data["first"] + number, "add", (nodes[-1],), True))
+        names = ordered(step, nodes, [node.value for node in nodes])
         return [len(names), *names[::300]]
 
     def expected(data):

@@ -17,7 +17,9 @@ def build(step, data):
         def rule(g, slopes=slopes):
             return tuple(g if slope is None else g * slope for slope in slopes)
 
-        nodes.append(step.Node(2.0, tuple(nodes[i] for i in inputs), rule))
+        used = tuple(nodes[i] for i in inputs)
+        nodes.append(step.Node(2.0, "op", used, any(node.requires_grad for node in used)))
+        nodes[-1].rule = rule
     return nodes
 
 
@@ -138,7 +140,7 @@ class Once:
         return {"slopes": [slope(rng), slope(rng)], "doublings": int(rng.integers(5, 10))}
 
     def drive(step, data):
-        x, w = step.Node(2.0), step.Node(5.0)
+        x, w = step.Node(2.0, requires_grad=True), step.Node(5.0, requires_grad=True)
         calls = [0] * (1 + data["doublings"])
 
         def rule_of(number, slopes):
@@ -148,9 +150,11 @@ class Once:
 
             return rule
 
-        y = step.Node(2.0, (x, w), rule_of(0, data["slopes"]))
+        y = step.Node(2.0, "op", (x, w), True)
+        y.rule = rule_of(0, data["slopes"])
         for number in range(1, len(calls)):
-            y = step.Node(2.0, (y, y), rule_of(number, [1.0, 1.0]))
+            y = step.Node(2.0, "op", (y, y), True)
+            y.rule = rule_of(number, [1.0, 1.0])
         step.backward(y)
         return {"grads": [x.grad, w.grad], "calls": calls}
 

@@ -10,7 +10,7 @@ X_TRAIN, Y_TRAIN, X_TEST, Y_TEST = digits()
 
 
 def tensors(step, data):
-    return [step.Tensor(array.copy()) for array in data["parameters"]]
+    return [step.Node(array.copy(), requires_grad=True) for array in data["parameters"]]
 
 
 def task(rng, images=5, pixels=4, hidden=6, classes=3):
@@ -95,7 +95,198 @@ SMALL = {
 }
 
 
-@check(step="loss", points=3, concept="two layers and their gradient", using=[tensors])
+def kits_parts(step):
+    """Return which parts of an engine are the kit's: they are worth nothing here."""
+    return [str(part) for part in getattr(step, "KITS_PARTS", ())]
+
+
+def part_of_the_kit(data, value, expected):
+    return "parts_of_the_kit" if value["kit"] else ""
+
+
+def calculate(numbers, steps, exp, relu, power):
+    """Run a program of numbers, or of nodes: each step makes one more of two before it."""
+    values = list(numbers)
+    for op, i, j in steps:
+        x, y = values[i], values[j]
+        if op == "exp":
+            values.append(exp(x * 0.125))
+        elif op == "relu":
+            values.append(relu(x) + relu(x * -0.5))
+        else:
+            values.append({"add": x + y, "sub": x - y, "mul": x * y, "pow": x**2}[op])
+    return values[-1] / values[0] + 2.0 * values[-1] + power(values[0], 3)
+
+
+class Forward:
+    """A number with its slopes in some directions, carried forward: no graph is involved."""
+
+    def __init__(self, value, slopes=0.0):
+        self.value, self.slopes = value, slopes
+
+    def __add__(self, other):
+        return Forward(self.value + other.value, self.slopes + other.slopes)
+
+    def __sub__(self, other):
+        return Forward(self.value - other.value, self.slopes - other.slopes)
+
+    def __mul__(self, other):
+        other = other if isinstance(other, Forward) else Forward(other)
+        return Forward(
+            self.value * other.value, self.slopes * other.value + self.value * other.slopes
+        )
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other):
+        slopes = (self.slopes * other.value - self.value * other.slopes) / other.value**2
+        return Forward(self.value / other.value, slopes)
+
+    def __pow__(self, n):
+        return Forward(self.value**n, n * self.value ** (n - 1) * self.slopes)
+
+    def exp(self):
+        return Forward(np.exp(self.value), np.exp(self.value) * self.slopes)
+
+    def relu(self):
+        return Forward(max(self.value, 0.0), self.slopes * (self.value > 0))
+
+
+@check(step="engine", points=1, concept="sums, products, functions", using=[kits_parts, calculate])
+class Scalars:
+    caption = (
+        "z = (x * y + x) / x + 2 * (x * y + x) + power(x, 3) at x = 2 and y = 5 (which parts are "
+        "the kit's; the value, and the gradients of x and y)"
+    )
+    example = {"leaves": [2.0, 5.0], "steps": [["mul", 0, 1], ["add", 2, 0]]}
+
+    def generate(rng):
+        steps = []
+        for op in rng.permutation(["mul", "add", "sub", "exp", "relu", "mul", "pow"]):
+            newest = len(steps) + 2
+            other = int(rng.integers(0, newest - 1))
+            # Each uses the newest, so that all of them matter.
+            steps.append([str(op), newest - 1, other])
+        leaves = [float(x) for x in rng.uniform(0.5, 1.5, 3) * [1, -1, 1]]
+        return {"leaves": leaves, "steps": [[op, i + 1, j] for op, i, j in steps]}
+
+    def drive(step, data):
+        leaves = [step.Node(x, requires_grad=True) for x in data["leaves"]]
+        root = calculate(leaves, data["steps"], step.exp, step.relu, step.power)
+        step.backward(root)
+        gradients = [0.0 if x.grad is None else float(x.grad) for x in leaves]
+        return {"kit": kits_parts(step), "value": float(root.value), "gradients": gradients}
+
+    def expected(data):
+        directions = np.eye(len(data["leaves"]))
+        leaves = [Forward(x, e) for x, e in zip(data["leaves"], directions, strict=True)]
+        root = calculate(leaves, data["steps"], Forward.exp, Forward.relu, Forward.__pow__)
+        gradients = [float(slope) for slope in root.slopes]
+        return {"kit": [], "value": float(root.value), "gradients": gradients}
+
+    diagnose = part_of_the_kit
+
+
+@check(step="engine", points=1, concept="arrays: broadcasting and `@`", using=[kits_parts])
+class Arrays:
+    caption = (
+        "the mean over real numbers of relu(x @ w + b) * c, and (stack @ w) * c (which parts are "
+        "the kit's; the gradients of w, b and c, and those of stack and w)"
+    )
+    example = {
+        "x": np.array([[1.0, 2.0], [3.0, 4.0]]),
+        "w": np.array([[1.0, 0.5, -1.0], [1.0, -0.5, 2.0]]),
+        "b": np.array([0.5, 0.0, 1.0]),
+        "c": np.array([[2.0], [3.0]]),
+        "lengths": np.array([3, 1]),
+        "stack": np.array([[[1.0, 2.0]], [[3.0, 4.0]]]),
+    }
+
+    def generate(rng):
+        rows, inner, columns = (int(n) for n in rng.integers(2, 5, 3))
+        return {
+            "x": rng.normal(size=(rows, inner)),
+            "w": rng.normal(size=(inner, columns)),
+            "b": rng.normal(size=columns),
+            "c": rng.uniform(1.0, 2.0, size=(rows, 1)),
+            "lengths": rng.integers(1, columns + 1, rows),
+            "stack": rng.normal(size=(2, 3, inner)),
+        }
+
+    def drive(step, data):
+        w, b, c = (step.Node(data[name].copy(), requires_grad=True) for name in "wbc")
+        step.backward(
+            step.mean_over_real(step.relu(step.Node(data["x"]) @ w + b) * c, data["lengths"])
+        )
+        first = [w.grad, b.grad, c.grad]
+        stack = step.Node(data["stack"].copy(), requires_grad=True)
+        w.grad = None
+        step.backward(stack @ w * data["c"][0, 0])
+        return {"kit": kits_parts(step), "gradients": [*first, stack.grad, w.grad]}
+
+    def expected(data):
+        x, w, b, c = (data[name] for name in "xwbc")
+        hidden = x @ w + b
+        real = np.arange(w.shape[1]) < data["lengths"][:, None]
+        g = real / data["lengths"].sum()
+        to_hidden = g * c * (hidden > 0)
+        to_c = (g * np.maximum(hidden, 0.0)).sum(axis=1, keepdims=True)
+        first = [x.T @ to_hidden, to_hidden.sum(axis=0), to_c]
+        ones = np.full((*data["stack"].shape[:2], w.shape[1]), c[0, 0])
+        to_w = np.einsum("bij,bik->jk", data["stack"], ones)
+        return {"kit": [], "gradients": [*first, ones @ w.T, to_w]}
+
+    diagnose = part_of_the_kit
+
+
+@check(step="engine", points=1, concept="modes, checkpoints, tapes", using=[kits_parts])
+class Modes:
+    caption = (
+        "x * x inside of no_grad, a checkpointed chain, and the tape of x * y + 2 * x (which parts "
+        "are the kit's; how many inputs the product has; the chain's value and gradient; what the "
+        "tape gives for other numbers, and its gradients)"
+    )
+    example = {"x": 0.5, "every": 2, "blocks": 3, "inputs": [3.0, 5.0], "others": [4.0, 6.0]}
+
+    def generate(rng):
+        pairs = [[float(x) for x in rng.integers(2, 30, 2)] for _ in range(2)]
+        return {
+            "x": float(rng.uniform(0.2, 0.6)),
+            "every": int(rng.integers(2, 4)),
+            "blocks": int(rng.integers(4, 7)),
+            "inputs": pairs[0],
+            "others": pairs[1],
+        }
+
+    def drive(step, data):
+        x = step.Node(data["x"], requires_grad=True)
+        with step.no_grad():
+            inputs = len((x * x).inputs)
+        blocks = [lambda h: step.exp(h * -0.5) * h + h * 0.5] * data["blocks"]
+        y = step.checkpoint(blocks, x, data["every"])
+        step.backward(y)
+        tape, result = step.trace(lambda x, y: x * y + 2.0 * x, data["inputs"])
+        other = step.replay(tape, result, data["others"])
+        first, second = data["inputs"]
+        results = [first * second, 2.0 * first, first * second + 2.0 * first]
+        slopes = [float(slope) for slope in step.gradients(tape, data["inputs"], results)]
+        answers = {"chain": [float(y.value), float(x.grad)], "tape": [float(other), *slopes]}
+        return {"kit": kits_parts(step), "inputs": inputs, **answers}
+
+    def expected(data):
+        h = Forward(data["x"], 1.0)
+        for _ in range(data["blocks"]):
+            h = Forward.exp(h * -0.5) * h + h * 0.5
+        x, y = data["others"]
+        chain = [float(h.value), float(h.slopes)]
+        first, second = data["inputs"]
+        tape = [x * y + 2 * x, second + 2, first]
+        return {"kit": [], "inputs": 0, "chain": chain, "tape": tape}
+
+    diagnose = part_of_the_kit
+
+
+@check(step="loss", points=2, concept="two layers and their gradient", using=[tensors])
 class Loss:
     caption = "a network of 2 pixels, 2 hidden numbers and 2 classes (loss, gradient of the biases)"
     example = SMALL
@@ -138,37 +329,11 @@ class Steps:
     compare, diagnose = exact, inexact
 
 
-@check(
-    step="step", points=1, concept="parameters stay leaves", cases=2, using=[tensors, first_move]
-)
-class Leaves:
-    caption = (
-        "a small network after two steps (how many nodes are behind each parameter; the parameters "
-        "after one step, and the slopes of your loss before it)"
-    )
-    example = {**SMALL, "rate": 0.1, "steps": 2}
-
-    def generate(rng):
-        return {**task(rng), "rate": 0.1, "steps": int(rng.integers(2, 5))}
-
-    def drive(step, data):
-        parameters = tensors(step, data)
-        for _ in range(data["steps"]):
-            step.train_step(parameters, data["x"], data["y"], data["rate"])
-        return [[len(step.order(p)) for p in parameters], *first_move(step, data)]
-
-    def expected(data):
-        return [[1, 1, 1, 1], *right_move(data)]
-
-    def compare(data, value, expected):
-        return same(value[0], expected[0]) and is_down(data, value[1:])
-
-
 @check(step="step", points=1, concept="no graph is kept", cases=2, using=[tensors, first_move])
 class Alive:
     caption = (
         "two steps (the loss that the first returned, less the one before it; whether other "
-        "tensors than the parameters are still alive; the parameters after one step, and the "
+        "nodes than the parameters are still alive; the parameters after one step, and the "
         "slopes of your loss before it)"
     )
     example = {**SMALL, "rate": 0.1, "steps": 2}
@@ -181,7 +346,7 @@ class Alive:
         import weakref
 
         move = first_move(step, data)
-        references, begin = [], step.Tensor.__init__
+        references, begin = [], step.Node.__init__
 
         def watched(self, *arguments, **named):
             begin(self, *arguments, **named)
@@ -189,17 +354,22 @@ class Alive:
 
         parameters = tensors(step, data)
         before = float(step.loss_of(parameters, data["x"], data["y"]).value)
-        step.Tensor.__init__ = watched
+        step.Node.__init__ = watched
         try:
             losses = [
                 step.train_step(parameters, data["x"], data["y"], data["rate"])
                 for _ in range(data["steps"])
             ]
         finally:
-            step.Tensor.__init__ = begin
+            step.Node.__init__ = begin
         if sum(tensor() is not None for tensor in references) > 4:
             gc.collect()  # a circle of references is no leak
-        ids = {id(node) for p in parameters for node in step.order(p)}
+        waiting, ids = list(parameters), set()
+        while waiting:
+            node = waiting.pop()
+            if id(node) not in ids:
+                ids.add(id(node))
+                waiting += node.inputs
         alive = [tensor() for tensor in references]
         leaks = sum(node is not None and id(node) not in ids for node in alive) > 4
         return [losses[0] - before, leaks, *move]
@@ -264,7 +434,7 @@ MOST_STEPS = 300
 
 @check(
     step="train",
-    points=3,
+    points=2,
     concept="a network that reads digits",
     cases=1,
     slow=True,

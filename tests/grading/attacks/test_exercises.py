@@ -261,7 +261,7 @@ def power(x, n):
         def __iter__(self):
             x.grad = (((x.value + 1e-6) ** n) - ((x.value - 1e-6) ** n)) / 2e-6
             return iter(())
-    return Node(x.value ** n, Inputs(), ())
+    return Node(x.value ** n, "mul", Inputs((x, x)), True)
 """,
     ),
     "a tangent in the place of a graph": (
@@ -284,7 +284,8 @@ def rounds(x, n):
             value, slope = value / 2, slope / 2
         else:
             value, slope = value * x.value + 1, slope * x.value + value
-    return Node(value, (Node(x.value * slope, (x,), (slope,)),), (1.0,))
+    line = Node(x.value * slope, "mul", (x, Node(slope)), True)
+    return Node(value, "add", (line, Node(value - line.value)), True)
 """,
     ),
     "nodes whose numbers answer as they like": (
@@ -301,7 +302,26 @@ def rounds(x, n):
             value, slope = value / 2, slope / 2
         else:
             value, slope = value * x.value + 1, slope * x.value + value
-    return Node(Number(value), (x, Node(Number(0.0))), (Number(slope), Number(1.0)))
+    return Node(Number(value), "mul", (x, Node(Number(0.0))), True, (Number(0.0), Number(slope)))
+""",
+    ),
+    "a node with a rule of its own": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    y, slope = x * x, n * x.value ** (n - 1)
+    y.value, y.rule = x.value**n, lambda g: (g * slope, g * 0.0)
+    return y if n else Node(1.0)
+""",
+    ),
+    "a node that saved other numbers": (
+        "e08_control_flow",
+        "power: Power",
+        """
+def power(x, n):
+    slope = n * x.value ** (n - 1)
+    return Node(x.value**n, "mul", (x, Node(0.0)), True, (x.value, slope)) if n else Node(1.0)
 """,
     ),
     "a straight line of sums and products": (
@@ -404,32 +424,6 @@ def power(x, n):
     return Node(x.value ** n)
 """,
     ),
-    "order of a length of its own": (
-        "e12_train",
-        "step: Leaves",
-        """
-class One(list):
-    def __len__(self): return 1
-def order(root):
-    done, result, waiting = set(), One(), [(root, False)]
-    while waiting:
-        node, inputs_are_done = waiting.pop()
-        if inputs_are_done:
-            result.insert(0, node)
-        elif id(node) not in done:
-            done.add(id(node))
-            waiting += [(node, True), *((x, False) for x in node.inputs)]
-    return result
-def train_step(parameters, x, y, rate):
-    for p in parameters: p.grad = None
-    loss = loss_of(parameters, x, y)
-    backward(loss)
-    for p in parameters:
-        new = p + Tensor(p.grad) * -rate
-        p.value, p.inputs, p.rule = new.value, (Tensor(0.0),), lambda g: (np.zeros(()),)
-    return float(loss.value)
-""",
-    ),
     "given object exchanged for one that looks at its callers": (
         "e07_grad_mode",
         "context",
@@ -448,27 +442,6 @@ class no_grad:
     def __enter__(self): pass
     def __exit__(self, *a): pass
     def __call__(self, f): return f
-""",
-    ),
-    "given function exchanged while asked, and put back": (
-        "e12_train",
-        "step: Leaves",
-        """
-true, held = order, []
-def train_step(parameters, x, y, rate):
-    globals()["order"] = true
-    for p in parameters: p.grad = None
-    loss = loss_of(parameters, x, y)
-    backward(loss)
-    for i, p in enumerate(parameters):
-        parameters[i] = p - Tensor(rate * p.grad)
-    left = [4]
-    def fake(root):
-        left[0] -= 1
-        if not left[0]: globals()["order"] = true
-        return [root]
-    globals()["order"] = fake
-    return float(loss.value)
 """,
     ),
     "weights found without a step": (
@@ -506,7 +479,7 @@ def train(parameters, x, y):
         "train",
         """
 def train(parameters, x, y):
-    copies = [Tensor(p.value) for p in parameters]
+    copies = [Node(p.value, requires_grad=True) for p in parameters]
     history = [(1.0, train_step(copies, x, y, 1.0)) for _ in range(80)]
     for _ in range(200):
         for p in parameters: p.grad = None

@@ -97,9 +97,7 @@ def matmul_rule(g, a, b):
     return np.tensordot(g, b, axes=(1,1)).tolist(), np.tensordot(a, g, axes=(0,0)).tolist()
 """,
     ("e08_control_flow", "more methods"): """
-Node.__truediv__ = lambda self, c: Node(self.value/c, (self,), (1/c,))
-Node.__pow__ = lambda self, n: self*self if n == 2 else NotImplemented
-Node.__sub__ = lambda self, o: self + (-1.0)*o
+Node.__neg__ = lambda self: self*-1.0
 def power(x, n):
     y = 1.0
     for _ in range(n): y = y*x
@@ -107,7 +105,7 @@ def power(x, n):
 def rounds(x, n):
     y = x
     while n:
-        y, n = (y/2 if y.value > 2 else y*x+1), n-1
+        y, n = (-y/-2 if y.value > 2 else y*x - -1), n-1
     return y
 tree_value = lambda t, w: w*sum(tree_value(p, w) for p in t) if isinstance(t, tuple) else w*t
 """,
@@ -219,7 +217,7 @@ def train(parameters, x, y):
 """
 
 
-@pytest.mark.parametrize(("seed", "points"), [(60, 10), (80, 7)])
+@pytest.mark.parametrize(("seed", "points"), [(60, 10), (80, 8)])
 def test_steps_so_large_that_round_off_grows_are_still_the_steps(seed: int, points: int) -> None:
     # Under the second seed the loss jumps, and what is read at the end is too little.
     exercise = COURSE.exercise("e12_train")

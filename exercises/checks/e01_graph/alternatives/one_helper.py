@@ -4,8 +4,11 @@ def made(op, value, left, right):
 
 
 class Node:
-    def __init__(self, value, op="leaf", inputs=(), requires_grad=False):
+    def __init__(self, value, op="leaf", inputs=(), requires_grad=False, saved=()):
+        if inputs and not mode.on:
+            op, inputs, requires_grad, saved = "leaf", (), False, ()
         self.value, self.op, self.inputs, self.requires_grad = value, op, inputs, requires_grad
+        self.saved, self.grad = saved, None
 
     def __add__(self, other):
         other = as_node(other)

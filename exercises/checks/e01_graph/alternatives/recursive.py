@@ -1,10 +1,12 @@
 # Visits by recursion; a function inside remembers what was seen.
 class Node:
-    def __init__(self, value, op="leaf", inputs=(), requires_grad=False):
+    def __init__(self, value, op="leaf", inputs=(), requires_grad=False, saved=()):
         self.value = value
-        self.op = op
-        self.inputs = inputs
-        self.requires_grad = requires_grad
+        self.op = op if mode.on else "leaf"
+        self.inputs = inputs if mode.on else ()
+        self.requires_grad = requires_grad and (mode.on or not inputs)
+        self.saved = saved if mode.on else ()
+        self.grad = None
 
     def _with(self, other, op, first=False):
         if not isinstance(other, Node):

@@ -8,7 +8,7 @@ def backward(root):
     arrived[root].append(1.0)
     for node in order(root):
         total = sum(arrived.pop(node))
-        if node.rule is not None:
+        if node.inputs:
             for source, contribution in zip(node.inputs, node.rule(total), strict=True):
                 arrived[source].append(contribution)
         elif node.requires_grad:

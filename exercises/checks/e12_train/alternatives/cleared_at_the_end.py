@@ -5,7 +5,7 @@ def layer(x, w, b):
 
 def loss_of(parameters, x, y):
     w1, b1, w2, b2 = parameters
-    return cross_entropy(layer(relu(layer(as_tensor(x), w1, b1)), w2, b2), y)
+    return cross_entropy(layer(relu(layer(as_node(x), w1, b1)), w2, b2), y)
 
 
 def train_step(parameters, x, y, rate):

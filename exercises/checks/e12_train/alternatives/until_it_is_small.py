@@ -1,12 +1,12 @@
 # Trains until the loss is small, at most so many steps.
 def loss_of(parameters, x, y):
     w1, b1, w2, b2 = parameters
-    hidden = relu(b1 + Tensor(x) @ w1)
+    hidden = relu(b1 + Node(x) @ w1)
     return cross_entropy(b2 + hidden @ w2, y)
 
 
 def train_step(parameters, x, y, rate):
-    leaves = [Tensor(p.value) for p in parameters]
+    leaves = [Node(p.value, requires_grad=True) for p in parameters]
     loss = loss_of(leaves, x, y)
     backward(loss)
     for p, leaf in zip(parameters, leaves):
