@@ -18,13 +18,13 @@ import zlib
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.hand_ins import HandIn, hand_in_of, keep
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Job, Judge
+from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.results import Attempt, file_hash, folder_hash, key_of
 from autodiff_kit.grading.sandbox import Walls
 from autodiff_kit.grading.store import Store, StoreError
@@ -197,7 +197,7 @@ def legible(submission: Submission) -> Submission:
     if not spoiled:
         return submission
     words = f"The name of the file cannot be read as text: {clean(submission.origin, 100)}"
-    cleaned: dict[str, Any] = {name: clean(text, 300) for name, text in spoiled.items()}
+    cleaned: Fields = {name: clean(text, 300) for name, text in spoiled.items()}
     return replace(submission, **{**cleaned, "problem": cleaned.get("problem", "") or words})
 
 

@@ -125,10 +125,15 @@ def statements(source: str, names: Collection[str]) -> str:
 
     A comment right above a statement belongs to it.
     """
+    return _statements(source, frozenset(names))
+
+
+@lru_cache(maxsize=64)
+def _statements(source: str, names: frozenset[str]) -> str:
     lines = source.splitlines()
     last: dict[str, tuple[int, str]] = {}
     for part in ast.parse(source).body:
-        bound = _bound(part) & {*names}
+        bound = _bound(part) & names
         if bound:
             first = min(p.lineno for p in (part, *getattr(part, "decorator_list", [])))
             while first > 1 and lines[first - 2].startswith("#"):

@@ -26,7 +26,10 @@ _ANY_NAME = {"__builtins__", "__dict__", "__globals__", "eval", "exec", "globals
 
 
 class _Part(NamedTuple):
-    """A statement: its text, its name if it is a function alone, and the names in it."""
+    """A statement: its text, its name if it only gives a function one, and the names in it.
+
+    Of ``globals()[f"{op}_rule"]``, an ending is in it: ``*_rule`` mentions every name that ends so.
+    """
 
     text: str
     function: str
@@ -37,9 +40,9 @@ class _Part(NamedTuple):
 def reach(code: str, driver: str) -> str:
     """Return the statements of a code that can have to do with what a driver asks of it.
 
-    Left out are functions alone, and only those whose name stands neither in the driver nor in what
-    is returned, or that are defined again before anything is run: of two codes with the same text
-    here, the driver gets the same answers.
+    Left out are functions alone, and methods that get theirs alone (``Node.rule = rule``), and only
+    those whose name stands neither in the driver nor in what is returned, or that are defined again
+    before anything is run: of two codes with the same text here, the driver gets the same answers.
 
     Parameters
     ----------
@@ -56,10 +59,23 @@ def reach(code: str, driver: str) -> str:
     count = -1
     while len(names) > count:
         count = len(names)
-        names.update(*(mentions for _, function, mentions in parts if function in names))
+        endings = _endings(names)
+        names.update(
+            *(mentions for _, function, mentions in parts if _is_among(function, names, endings))
+        )
     if names & _ANY_NAME:
         return code
-    return "\n".join(text for text, function, _ in parts if not function or function in names)
+    return "\n".join(
+        text for text, function, _ in parts if not function or _is_among(function, names, endings)
+    )
+
+
+def _endings(names: set[str]) -> tuple[str, ...]:
+    return tuple(name[1:] for name in names if name.startswith("*"))
+
+
+def _is_among(function: str, names: set[str], endings: tuple[str, ...]) -> bool:
+    return function in names or bool(function and endings and function.endswith(endings))
 
 
 @lru_cache(maxsize=1024)
@@ -86,7 +102,7 @@ def _last_definitions(code: str) -> list[_Part]:
     last: list[_Part] = []
     places: dict[str, int] = {}
     for part in map(_read, _statements(code)):
-        if not part.function:
+        if not part.function or not part.text.startswith("def "):
             places = {}
         elif part.function in places:
             last[places[part.function]] = part
@@ -141,8 +157,34 @@ def _read(text: str) -> _Part:
         if isinstance(one, ast.FunctionDef) and _is_only_defined(one):
             function = one.name
             text = ast.unparse(one)  # without comments
-    nodes = (node for statement in statements for node in ast.walk(statement))
-    return _Part(text, function, frozenset(word for node in nodes for word in _words(node)))
+        function = function or _method(one)
+    nodes = [node for statement in statements for node in ast.walk(statement)]
+    endings = {id(node.value): _ending(node) for node in nodes if isinstance(node, ast.Subscript)}
+    lookups = {
+        id(node.func) for node in nodes if isinstance(node, ast.Call) and endings.get(id(node))
+    }
+    nodes = [node for node in nodes if id(node) not in lookups]
+    mentions = {word for node in nodes for word in _words(node)}
+    mentions.update(ending for ending in endings.values() if ending)
+    return _Part(text, function, frozenset(mentions))
+
+
+def _method(statement: ast.stmt) -> str:
+    """Return the name of a method that a statement alone gives a class: `Node.rule = rule`."""
+    match statement:
+        case ast.Assign([ast.Attribute(ast.Name(), name)], ast.Name()):
+            return "" if name.startswith("__") else name  # Python calls those without their name
+    return ""
+
+
+def _ending(node: ast.Subscript) -> str:
+    """Return `*_rule` of `globals()[f"{op}_rule"]`: what it can read ends so."""
+    match node:
+        case ast.Subscript(
+            ast.Call(ast.Name("globals"), [], []), ast.JoinedStr([*_, ast.Constant(str(ending))])
+        ):
+            return f"*{ending}"
+    return ""
 
 
 def _is_only_defined(function: ast.FunctionDef) -> bool:

@@ -37,6 +37,8 @@ def is_reached(more: str, code: str = CODE) -> bool:
         "def deep(x): return 0",  # called by what is called
         "def sum(x): return 0",  # an attribute of this name is read
         "Node.__add__ = lambda self, other: 0",
+        "Node.__mul__ = other",  # Python calls it without its name
+        "Node.total = other",  # read as an attribute
         "SIZE = 4",
         "alone(1)",
         "class Other: pass",
@@ -54,10 +56,24 @@ def test_what_may_change_an_answer_is_reached(more: str) -> None:
 
 @pytest.mark.parametrize(
     "more",
-    ["def other(x): return 0", "def alone(x): return 0", "def new(x): return total(x)"],
+    [
+        "def other(x): return 0",
+        "def alone(x): return 0",
+        "def new(x): return total(x)",
+        "Node.rule = other",
+    ],
 )
 def test_a_function_that_nothing_names_is_not_reached(more: str) -> None:
     assert not is_reached(more)
+
+
+BY_NAME = CODE + "def total(x): return globals()[f'{x}_rule'](x)\n"
+
+
+def test_what_is_looked_up_by_the_end_of_its_name_is_reached() -> None:
+    assert is_reached("def mul_rule(x): return 0", BY_NAME)
+    assert is_reached("def mul_rule(x): return 0", BY_NAME.replace("_rule']", "{x}']"))
+    assert not is_reached("def mul_value(x): return 0", BY_NAME)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def test_links_between_notebooks_stay_in_the_site(context: Any, opened: tuple[An
     page = context.new_page()
     for words, path in (
         ("04 Accumulate", "autodiff-kit-exercises%2Fe04_accumulate.ipynb"),
-        ("05 Control flow", "05_control_flow.ipynb"),
+        ("04 Vectors", "04_vectors.ipynb"),
     ):
         open_lesson(page, opened[1], "03_the_backward_pass.ipynb")
         page.evaluate("document.querySelector('#look').hidden = true")

@@ -68,9 +68,10 @@ def wanted_of(f, x, g, near=NEAR):
 def read(step, program, x, g, near):
     """Return value, gradient and how many nodes are no operation; and the first two close by.
 
-    A gradient that was set along the way, at whatever time, is none. And a node whose slopes do not
-    follow from its inputs was not made by + or *: its slopes come from elsewhere; as does a number
-    in the graph that is another one close by, where the program takes the same way.
+    A gradient that was set along the way, at whatever time, is none. And a node whose value does
+    not follow from its inputs was not made by +, * or /, and one with values or a rule of its own
+    has its slopes from elsewhere; as does a number in the graph that is another one close by, where
+    the program takes the same branches.
     """
     plain = (int, float, np.float64)
 
@@ -81,23 +82,16 @@ def read(step, program, x, g, near):
         while waiting:
             node = waiting.pop()
             inputs = tuple(node.inputs)
-            is_plain = not node.saved and "rule" not in vars(node)
-            slopes = tuple(map(float, node.rule(1.0))) if inputs and is_plain else ()
             value, *numbers = node.value, *(x.value for x in inputs)
-            is_known = type(node) is step.Node and len(inputs) == len(slopes)
-            is_known = is_known and all(type(n) in plain for n in (value, *numbers, *slopes))
+            is_known = type(node) is step.Node and not node.saved and "rule" not in vars(node)
+            is_known = is_known and all(type(n) in plain for n in (value, *numbers))
             if is_known and len(inputs) == 2:
                 x, y = numbers
-                is_known = (slopes, value) in (((1, 1), x + y), ((y, x), x * y))
-                if not is_known and y:
-                    is_known = (slopes, value) == ((1 / y, -x / y**2), x / y)
-            elif is_known and len(inputs) == 1:  # of a Node with more methods, such as y / 2 and -y
-                rest = value - slopes[0] * numbers[0]
-                is_multiple = abs(rest) <= 1e-15 * abs(value)
-                is_known = is_multiple or abs(slopes[0]) == 1
-                constants += [slopes[0], 0.0 if is_multiple else round(rest, 9)]
-            elif is_known and node is not leaf:
-                is_known = not inputs
+                is_known = (node.op, value) in (("add", x + y), ("mul", x * y))
+                if node.op == "div" and y:
+                    is_known = value == x / y
+            elif node is not leaf:
+                is_known = is_known and not inputs
                 constants.append(value)
             constants.append(len(inputs))
             others += not is_known
