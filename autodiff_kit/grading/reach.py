@@ -159,14 +159,10 @@ def _read(text: str) -> _Part:
             text = ast.unparse(one)  # without comments
         function = function or _method(one)
     nodes = [node for statement in statements for node in ast.walk(statement)]
-    endings = {id(node.value): _ending(node) for node in nodes if isinstance(node, ast.Subscript)}
-    lookups = {
-        id(node.func) for node in nodes if isinstance(node, ast.Call) and endings.get(id(node))
-    }
-    nodes = [node for node in nodes if id(node) not in lookups]
-    mentions = {word for node in nodes for word in _words(node)}
-    mentions.update(ending for ending in endings.values() if ending)
-    return _Part(text, function, frozenset(mentions))
+    endings = {ending for node in nodes if (ending := _ending(node))}
+    told = {id(name) for node in nodes if (name := _harmless(node))}
+    mentions = {word for node in nodes if id(node) not in told for word in _words(node)}
+    return _Part(text, function, frozenset(mentions | endings))
 
 
 def _method(statement: ast.stmt) -> str:
@@ -177,7 +173,7 @@ def _method(statement: ast.stmt) -> str:
     return ""
 
 
-def _ending(node: ast.Subscript) -> str:
+def _ending(node: ast.AST) -> str:
     """Return `*_rule` of `globals()[f"{op}_rule"]`: what it can read ends so."""
     match node:
         case ast.Subscript(
@@ -185,6 +181,18 @@ def _ending(node: ast.Subscript) -> str:
         ):
             return f"*{ending}"
     return ""
+
+
+def _harmless(node: ast.AST) -> ast.AST | None:
+    """Return a name in a node with which any name could be read, and here is not."""
+    match node:
+        case ast.Subscript(ast.Call(ast.Name("globals") as name, [], [])) if _ending(node):
+            return name
+        case ast.Attribute(ast.Name("inspect") as name, "isgeneratorfunction"):
+            return name
+        case ast.Import([ast.alias("inspect", None) as name]):
+            return name
+    return None
 
 
 def _is_only_defined(function: ast.FunctionDef) -> bool:

@@ -76,6 +76,13 @@ def test_what_is_looked_up_by_the_end_of_its_name_is_reached() -> None:
     assert not is_reached("def mul_value(x): return 0", BY_NAME)
 
 
+def test_a_module_that_can_read_any_name_and_is_asked_what_a_function_is_does_not() -> None:
+    code = f"import inspect\n{CODE}def deep(x): return inspect.isgeneratorfunction(x)\n"
+
+    assert not is_reached("def other(x): return 0", code)
+    assert is_reached("def other(x): return 0", f"{code}def helper(x): return inspect.stack()\n")
+
+
 @pytest.mark.parametrize(
     "more",
     [

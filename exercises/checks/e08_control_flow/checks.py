@@ -83,7 +83,9 @@ def read(step, program, x, g, near):
             node = waiting.pop()
             inputs = tuple(node.inputs)
             value, *numbers = node.value, *(x.value for x in inputs)
-            is_known = type(node) is step.Node and not node.saved and "rule" not in vars(node)
+            is_known = type(node) is step.Node and type(node.rule) is type(node.__add__)
+            is_known = is_known and node.rule.__func__ is step.Node.rule
+            is_known = is_known and node.rule.__self__ is node and not node.saved
             is_known = is_known and all(type(n) in plain for n in (value, *numbers))
             if is_known and len(inputs) == 2:
                 x, y = numbers

@@ -97,7 +97,11 @@ SMALL = {
 
 def kits_parts(step):
     """Return which parts of an engine are the kit's: they are worth nothing here."""
-    return [str(part) for part in getattr(step, "KITS_PARTS", ())]
+    try:
+        parts = step.KITS_PARTS
+    except AttributeError:
+        parts = ()
+    return [str(part) for part in parts]
 
 
 def part_of_the_kit(data, value, expected):
