@@ -160,8 +160,8 @@ def _read(text: str) -> _Part:
         function = function or _method(one)
     nodes = [node for statement in statements for node in ast.walk(statement)]
     endings = {ending for node in nodes if (ending := _ending(node))}
-    told = {id(name) for node in nodes if (name := _harmless(node))}
-    mentions = {word for node in nodes if id(node) not in told for word in _words(node)}
+    harmless = {id(name) for node in nodes if (name := _harmless(node))}
+    mentions = {word for node in nodes if id(node) not in harmless for word in _words(node)}
     return _Part(text, function, frozenset(mentions | endings))
 
 
