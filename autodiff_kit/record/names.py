@@ -371,7 +371,8 @@ def _held(expression: ast.expr, known: Variables) -> Any:
 
 def _attribute(owner: Any, name: str) -> Any:
     if name == "grad" and hasattr(type(owner), "grad_fn"):
-        return owner.grad
+        is_kept = owner.is_leaf or owner.retains_grad  # of others PyTorch warns, and it is None
+        return owner.grad if is_kept else None
     own = getattr(owner, "__dict__", {})
     for kind in ("_parameters", "_buffers", "_modules"):
         if name in own.get(kind, ()):

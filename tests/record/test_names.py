@@ -1,5 +1,7 @@
 """What nodes are called: as the learner calls them, numbered where one name was given often."""
 
+import warnings
+
 import pytest
 
 import autodiff_kit as torch
@@ -308,3 +310,13 @@ def test_items_that_a_list_holds_at_the_end_are_called_by_their_places() -> None
         "last",
     ]
     assert space["rec"].nodes[-1]["name"] == 'p["w"]'
+
+
+def test_the_grad_of_a_result_is_not_looked_at_for_a_name() -> None:
+    source = "loss = (x - 5) ** 2\nloss.backward()\nx = x - 0.1 * x.grad"
+    with warnings.catch_warnings(record=True) as messages, pytest.raises(TypeError):
+        warnings.simplefilter("always")
+        run(X, "for i in range(2):\n    " + source.replace("\n", "\n    "))
+
+    (message,) = messages  # PyTorch's, of the line that asks
+    assert "not a leaf" in str(message.message) and "names.py" not in message.filename

@@ -11,6 +11,7 @@ QUESTIONS = (
         text="Let `y = x * x`, and let `x` be 3. When `x` grows a little, `y` grows how many times "
         "as much? In other words: what is the slope of `y` there?",
         answer=6.0,
+        within=0.0011,  # 6.001 is what the step of 0.001 gives
         right="From 3 to 3.001 is a step of 0.001. It takes `y` from 9 to 9.006001, which is about "
         "six times as far. Now watch how the graph finds the 6.",
         why={
@@ -20,6 +21,9 @@ QUESTIONS = (
             "the `*`, and both of them grow.",
             2.0: "2 would be the slope of `2 * x`, which is the same everywhere. The slope of "
             "`x * x` depends on where you are, and you are at 3.",
+            9.006: "That is the new `y`. It was 9: by how much has it grown, and how many times "
+            "0.001 is that?",
+            0.006: "`y` has grown by 0.006, and `x` by 0.001. How many times as much is that?",
         },
         otherwise="Compute `3.001 * 3.001` and compare it with 9: how many times 0.001 was added?",
     ),
