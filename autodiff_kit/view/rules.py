@@ -1,7 +1,7 @@
 """Backward rules with names and numbers filled in.
 
-After reading you can say how ``g * y`` from the op table becomes ``h.grad += (gradient of y) * w``
-(with the learner's names) and ``h.grad += 3. * 2. = 6.`` (with the numbers of this run). Read next:
+After reading you can say how ``g * y`` from the op table becomes ``to h: (gradient of y) * w``
+(with the learner's names) and ``to h: 3. * 2. = 6.`` (with the numbers of this run). Read next:
 ``names.py``.
 """
 
@@ -333,7 +333,7 @@ def rule_forms(
     names, numbers : dict from str to str
         What stands for ``g``, ``out``, inputs, parameters and shapes.
     target, result : str
-        What the gradient of the input is called that it is for, and what the rule gave.
+        What the input is called that it is for, and what the rule gave.
     words : str, optional
         What the rule gives, where it is no formula.
 
@@ -344,15 +344,14 @@ def rule_forms(
     Examples
     --------
     >>> names = {"g": "gradient of z", "y": "w"}
-    >>> rule_forms("g * y", names=names, numbers={"g": "3.", "y": "2."}, target="h.grad",
-    ...            result="6.")
-    ['h.grad += (gradient of z) × w', 'h.grad += 3. × 2. = 6.']
+    >>> rule_forms("g * y", names=names, numbers={"g": "3.", "y": "2."}, target="h", result="6.")
+    ['to h: (gradient of z) × w', 'to h: 3. × 2. = 6.']
     """
-    lines = [f"{target} += {worked_out(rule, numbers, result)}"]
+    lines = [f"to {target}: {worked_out(rule, numbers, result)}"]
     if is_readable(rule) and knows(rule, names):
-        lines.insert(0, f"{target} += {fill(rule, names, TIMES)}")
+        lines.insert(0, f"to {target}: {fill(rule, names, TIMES)}")
     elif words is not None:
-        lines.insert(0, f"{target} += {words}")
+        lines.insert(0, f"to {target}: {words}")
     return lines
 
 

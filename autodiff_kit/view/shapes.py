@@ -1,6 +1,6 @@
 """Which shape a backward rule gives, before broadcasting is undone.
 
-After reading you can say why the rule for the bias of ``x + b`` is shown as ``b.grad += y.grad,
+After reading you can say why the rule for the bias of ``x + b`` is shown as ``to b: y.grad,
 summed over dimension 0``: what a rule computes elementwise has the shape of its operands together,
 and where the input had fewer elements, the engine sums over the dimensions that were copied. Read
 next: ``text.py``.

@@ -277,9 +277,8 @@ class BackwardSteps(GradSteps):
             decided(rule["text"], decisions(record)),
             worded(record, arg, to, self.names, result),
         )
-        gradient = self.names.gradient(to)
         forms = rule_forms(
-            text, names=names, numbers=numbers, target=gradient, result=result_text, words=words
+            text, names=names, numbers=numbers, target=target, result=result_text, words=words
         )
         if is_contradicted(text, self._values_read(node), result):
             return forms[:-1] or forms, f"{what} gives {a_value(result)}. {_OTHERS}"

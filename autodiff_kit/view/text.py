@@ -305,7 +305,7 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
     for source in names.written.inputs(node):
         if "node" not in source or not names.flow.is_open(node, source["node"]):
             continue
-        left, shape = names.gradient(source["node"]), nodes[source["node"]]["value"]["shape"]
+        left, shape = names.called(source["node"]), nodes[source["node"]]["value"]["shape"]
         rule = rule_of(recording["ops"], record, source["arg"])
         right = f"what {record['grad_fn']} computes"
         if rule is not None:
@@ -317,7 +317,7 @@ def _rules(recording: RecordingData, node: int, names: Names) -> str:
                 right = worded(record, source["arg"], source["node"], names) or right
                 if is_wide(record, source["arg"]):
                     right += summed("g", shapes, shape)
-        lines[f"{left} += {right}"] += 1
+        lines[f"to {left}: {right}"] += 1
     times = ("", "", ", twice", ", three times")
     return "\n".join(
         line + (times[n] if n < len(times) else f", {n} times") for line, n in lines.items()

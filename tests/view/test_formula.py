@@ -135,11 +135,11 @@ def test_a_rule_is_written_with_names_and_with_numbers():
         "g * y",
         names={"g": "gradient of z", "y": "2 * b"},
         numbers={"g": "3.", "y": "-2."},
-        target="a.grad",
+        target="a",
         result="-6.",
     )
 
-    assert forms == ["a.grad += (gradient of z) × (2 * b)", "a.grad += 3. × (-2.) = -6."]
+    assert forms == ["to a: (gradient of z) × (2 * b)", "to a: 3. × (-2.) = -6."]
 
 
 def test_a_rule_that_hands_on_is_not_written_as_an_equation_with_itself():

@@ -168,8 +168,8 @@ def test_the_rule_of_a_contribution_is_set_in_three_forms():
     steps = [f for f in told(recordings.classic()) if f["kind"] == "contribution"]
 
     assert steps[1]["set"]["3"]["rule"] == [
-        "gradient of 2 * x + 3 += (gradient of 4 * (2 * x + 3)) \N{MULTIPLICATION SIGN} 4",
-        "gradient of 2 * x + 3 += 1. \N{MULTIPLICATION SIGN} 4 = 4.",
+        "to 2 * x + 3: (gradient of 4 * (2 * x + 3)) \N{MULTIPLICATION SIGN} 4",
+        "to 2 * x + 3: 1. \N{MULTIPLICATION SIGN} 4 = 4.",
     ]
 
 
@@ -180,7 +180,7 @@ def test_a_rule_on_matrices_is_told_with_names_and_checked_with_shapes():
     assert step["caption"].startswith(
         "The rule of matrix multiply for W gives x.T @ (gradient of x @ W), a (3, 5) tensor."
     )
-    assert step["set"]["3"]["rule"][1] == "W.grad += Tensor(4, 3).T @ Tensor(4, 5) = Tensor(3, 5)"
+    assert step["set"]["3"]["rule"][1] == "to W: Tensor(4, 3).T @ Tensor(4, 5) = Tensor(3, 5)"
 
 
 def test_the_whole_of_a_gradient_that_does_not_fit_a_box_is_kept_for_the_inspector():

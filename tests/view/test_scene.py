@@ -132,7 +132,7 @@ def test_the_inspector_tells_what_is_saved_and_why():
     assert facts["dtype"] == "float32"
     assert facts["requires_grad"] == "True"
     assert facts["source"] == "h * w"
-    assert facts["rules"] == "w.grad += (gradient of h * w) × h"
+    assert facts["rules"] == "to w: (gradient of h * w) × h"
     assert facts["in"] == "iteration 1 of for i in range(3)"
 
 
