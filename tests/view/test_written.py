@@ -84,7 +84,7 @@ def test_rules_and_saved_values_are_told_in_this_order(expression: str, library:
     rows = dict(facts(data, [node], drawing._names))
     written = re.findall(r"\b[bxwu]\b", expression)
 
-    rules = re.findall(r"^to ([bxwu]):", rows["rules"], re.M)
+    rules = re.findall(r"^to ([bxwu])\b", rows["rules"], re.M)
     saved = re.findall(r"^([bxwu])\b", rows["saved"], re.M)
 
     assert rules == written
