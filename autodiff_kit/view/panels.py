@@ -25,7 +25,7 @@ __all__ = ["Line", "Marked", "Panel", "graph", "listing", "page", "table", "word
 
 WIDE = 960.0  # px; panels that take more are set below each other
 NARROW = 464.0  # px; what lines take, if they can, to fit on a narrow page
-LEAST_SCALE = 0.92  # with text of 12 px, a picture that shrinks so far is read well
+LEAST_SCALE = 0.885  # with text of 12.5 px, a picture that shrinks so far is read well
 MARGIN, SLIM, GAP, HEAD, ROW = 14.0, 10.0, 22.0, 26.0, 20.0
 PROSE, BOLD = 6.9, 7.7  # px, a character of 13 px proportional font, generous
 LONGEST = 56  # characters of a source line in one row of a picture: a narrow page shows them
@@ -169,6 +169,8 @@ def graph(heading: str, picture: Marked, edges: Mapping[str, str] | None = None)
     width, height = map(float, size.groups()) if size else (60.0, 60.0)
     text = re.sub(r"<title>.*?</title><desc>.*?</desc>", "", text, count=1, flags=re.DOTALL)
     text = text.replace(' role="img"', "", 1)
+    # Inside of a lab, colours are the lab's own, whatever theme a page has given it.
+    text = re.sub(r"(\.adk-s[0-9a-f]{8})\{(?=--adk-)", r"\1:not(.adk-root *){", text)
     looks = picture.looks()
 
     def of_node(match: re.Match[str]) -> str:
@@ -379,7 +381,7 @@ _RULES = """
 text { font: 12.5px @mono; fill: @ink }
 .adk-heading { font: 600 13px @sans; fill: @ink }
 .adk-prose { font: 13px @sans }
-.adk-quiet { fill: @quiet; font-size: 12px }
+.adk-quiet { fill: @quiet }
 .adk-strong { font-weight: 700 }
 .adk-sign { font-weight: 700; fill: @ink }
 .adk-stripe { fill: @shade; fill-opacity: 0 }
@@ -400,5 +402,5 @@ text { font: 12.5px @mono; fill: @ink }
 .adk-node.adk-is-wrong .adk-box { fill: @bad-soft; stroke: @bad-line; stroke-width: 2.6 }
 .adk-edge.adk-is-went { stroke: @quiet; stroke-dasharray: 2 3 }
 .adk-tip.adk-is-went { stroke: @quiet }
-svg .adk-arg { font-size: 12px; stroke: @paper; stroke-width: 3; paint-order: stroke }
+svg .adk-arg { font-size: 12.5px; stroke: @paper; stroke-width: 3; paint-order: stroke }
 """

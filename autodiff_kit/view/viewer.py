@@ -18,15 +18,26 @@ def static(name: str) -> str:
 
 
 _MODULES = (  # each after those that it imports
-    *("steps", "code", "panning", "keys", "dom", "error_pane", "help_box", "source_pane"),
+    *("steps", "code", "panning", "keys", "dom", "error_pane", "help_panel", "help_box"),
+    "source_pane",
     *("matrix", "inspector_pane", "overview", "enclosures", "graph_pane", "transport"),
     *("find", "find_box", "crumbs", "divider", "alone", "kit"),
 )
 
 
 _PERFORMING = (  # of the lab in which the learner performs
-    *("steps", "code", "panning", "keys", "dom", "source_pane", "overview", "graph_pane"),
-    *("divider", "expressions", "judge", "walk", "marks", "question", "alone", "performing"),
+    *("steps", "code", "panning", "keys", "dom", "help_panel", "source_pane", "overview"),
+    *(
+        "graph_pane",
+        "divider",
+        "expressions",
+        "judge",
+        "walk",
+        "marks",
+        "question",
+        "alone",
+        "performing",
+    ),
 )
 
 
@@ -42,8 +53,8 @@ def lab_script(*, stepper: bool = False) -> str:
     """
     board = _enclosed("board", joined(static("kit/keys.mjs"), static("canvas.js")))
     viewer = _enclosed("viewer", script()) if stepper else "const viewer = null;"
-    names = ("kit/keys.mjs", "kit/dom.mjs", "labs/controls.mjs", "labs/lab.mjs")
-    return "\n".join([board, viewer, joined(*map(static, names))])
+    names = ("kit/keys", "kit/dom", "kit/help_panel", "labs/controls", "labs/lab")
+    return "\n".join([board, viewer, joined(*(static(f"{name}.mjs") for name in names))])
 
 
 def _enclosed(name: str, module: str) -> str:

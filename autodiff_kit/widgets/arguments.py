@@ -52,6 +52,7 @@ from autodiff_kit.widgets.value_controls import (
     fresh,
     from_hint,
     hints_of,
+    in_words,
     inner_function,
     is_tensor_hint,
     shown,
@@ -220,6 +221,7 @@ class Arguments:
             self._fixed[name] = value
             return
         control.description = name
+        control.help = f"The argument {name} of your code: {in_words(value, choices)}."
         self.controls[name], self._makers[name] = control, make
 
     def beside(self, controls: Mapping[str, Control]) -> dict[str, Control]:

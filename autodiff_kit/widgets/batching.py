@@ -42,6 +42,10 @@ __all__ = ["Batching"]
 
 SEQUENCES, STEPS = 12, 40  # more are refused: they could not be seen
 
+_HELP = {
+    "lengths": "How long each sequence is: integers with commas. Press Enter when you are done.",
+    "mask": "How the padded batch tells sequence from padding: rightly, or with a common mistake.",
+}
 RIGHT = "right"
 MASKS: dict[
     str, Callable[[int, int], bool]
@@ -113,8 +117,8 @@ class Batching(StepperLab, Plotted):
         self.ways: list[Way] = []
         words = ", ".join(map(str, lengths))
         controls = {
-            "lengths": Text(words),
-            "mask": Choice(list(MASKS)),
+            "lengths": Text(words, help=_HELP["lengths"]),
+            "mask": Choice(list(MASKS), help=_HELP["mask"]),
         }
         super().__init__(controls)
         self.hear(self.canvas, "picked", lambda _: self._pick())

@@ -38,6 +38,7 @@ from autodiff_kit.widgets.running import (
 
 __all__ = ["Compare"]
 
+_HELP = "Make the static graph anew, of a run with the arguments as they are now."
 PROBES = 5  # other values of the first slider, at which both are asked
 PROBE = 0.5  # seconds for each
 
@@ -114,7 +115,7 @@ class Compare(FunctionLab):
         self.agrees, self.nodes, self.operations, self.bytes_saved = False, 0, 0, 0
         self.seconds: dict[str, float] = {}
         self.times_as_fast = 0.0
-        again = Button(description="trace again, at these values")
+        again = Button(description="trace again, at these values", help=_HELP)
         again.on_click(self._trace_again)
         arguments = Arguments(function, examples)
         title = f"{name_of(function)}: dynamic and static"

@@ -32,6 +32,13 @@ from autodiff_kit.widgets.running import first_words, fresh_grads, name_of, run
 
 __all__ = ["ControlFlow", "Frozen", "in_words", "same_answer"]
 
+_HELP = {
+    "over": "The run that this one is compared with. A tick on a slider marks its value.",
+    "gradients": "Show what backward() on the answer computes: at each arrow the local slope, and "
+    "the gradient that is passed on.",
+    "frozen": "Beside the function, replay a trace that is made when you turn this on, of the "
+    "arguments as they are then.",
+}
 _HEADING = "The trace, frozen when it was switched on"
 
 
@@ -109,10 +116,12 @@ class ControlFlow(FunctionLab):
         self._runs: list[Examined[_Run]] = []  # the first, the last but one, the last
         self._frozen: Frozen | None = None
         self._over = Choice(
-            ["the run before", "the first run", "nothing"], description="drawn over"
+            ["the run before", "the first run", "nothing"],
+            description="drawn over",
+            help=_HELP["over"],
         )
-        switch = Switch(frozen, description="frozen trace beside it")
-        self._with_gradients = Switch(True, description="gradients")
+        switch = Switch(frozen, description="frozen trace beside it", help=_HELP["frozen"])
+        self._with_gradients = Switch(True, description="gradients", help=_HELP["gradients"])
         self._settings: Any = None
         arguments = Arguments(function, examples)
         controls = {"over": self._over, "gradients": self._with_gradients, "frozen": switch}

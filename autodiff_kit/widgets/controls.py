@@ -39,6 +39,8 @@ class Control(traitlets.HasTraits):
     ----------
     description : str
         What stands beside it; the name that the lab has for it, by default.
+    help : str
+        What it changes, in a sentence or two.
     is_visible : bool
         Whether it is drawn.
     value : anything
@@ -48,11 +50,13 @@ class Control(traitlets.HasTraits):
     kind: ClassVar[str]
     value: Any
     description = traitlets.Unicode("")
+    help = traitlets.Unicode("")
     is_visible = traitlets.Bool(True)
 
     def look(self) -> Json:
         """Return all that the browser draws it from, besides the value."""
-        return {"kind": self.kind, "label": self.description, "visible": self.is_visible}
+        words = {"label": self.description, "help": self.help}
+        return {"kind": self.kind, "visible": self.is_visible, **words}
 
     def sent(self) -> Any:
         """Return the value as the browser knows it."""

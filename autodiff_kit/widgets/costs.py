@@ -77,7 +77,7 @@ class Costs(Lab):
         self.bytes_saved: dict[str, list[int]] = {}
         self.seconds: dict[str, list[float]] = {}
         self.times = SecondPicture(self)
-        again = Button(description="measure again")
+        again = Button(description="measure again", help="Call each function anew, and time it.")
         again.on_click(lambda _: self.refresh())
         super().__init__({"measure again": again}, title="What it costs")
 

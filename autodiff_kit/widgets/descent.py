@@ -48,6 +48,12 @@ from autodiff_kit.widgets.stationary import words_of_place
 
 __all__ = ["OPTIMIZERS", "Descent", "descend"]
 
+_HELP = {
+    "optimizer": "What makes the steps; its other settings are PyTorch's defaults, or stand behind "
+    "its name.",
+    "lr": "The learning rate of the optimizer.",
+    "steps": "How many steps the path has. You can also drag its start in the plot.",
+}
 FIELD = (12, 8)  # arrows
 
 # What the lab calls them -> the class in optim, and its options besides lr.
@@ -195,11 +201,13 @@ class Descent(LivePlot):
         point = start or tuple(f if d is None else d for f, d in zip(first, own, strict=True))
         self._start = (min(max(point[0], xs[0]), xs[1]), min(max(point[1], ys[0]), ys[1]))
         controls = {
-            "optimizer": Choice(list(OPTIMIZERS), optimizer),
+            "optimizer": Choice(list(OPTIMIZERS), optimizer, help=_HELP["optimizer"]),
             "lr": SelectionSlider(
-                [(f"{rate:g}", rate) for rate in sorted({*RATES, float(lr)})], float(lr)
+                [(f"{rate:g}", rate) for rate in sorted({*RATES, float(lr)})],
+                float(lr),
+                help=_HELP["lr"],
             ),
-            "steps": Slider(steps, 1, 300),
+            "steps": Slider(steps, 1, 300, help=_HELP["steps"]),
         }
         super().__init__(controls, further=self._further, title=title)
 

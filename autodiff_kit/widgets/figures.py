@@ -44,7 +44,7 @@ from autodiff_kit.view.plots import (
 )
 from autodiff_kit.view.scales import Scale
 
-__all__ = ["PlotFigure", "figure_of"]
+__all__ = ["INCH", "PlotFigure", "dashes", "figure_of"]
 
 Properties = dict[str, Any]  # of an artist, by matplotlib's names
 
@@ -309,11 +309,11 @@ def _line(names: str) -> Properties:
     width = float(look.get("stroke-width", 1.0))
     return {
         **{"color": look["stroke"], "linewidth": width, "solid_capstyle": "butt"},
-        "linestyle": _dashes([float(d) for d in look.get("stroke-dasharray", "").split()], width),
+        "linestyle": dashes([float(d) for d in look.get("stroke-dasharray", "").split()], width),
     }
 
 
-def _dashes(dash: Sequence[float], width: float) -> Any:
+def dashes(dash: Sequence[float], width: float) -> Any:
     """Return a pattern for matplotlib, which counts it in widths of the line."""
     even = [*dash, *dash] if len(dash) % 2 else dash
     return (0, [part / width for part in even]) if dash else "-"
@@ -327,7 +327,7 @@ def _patch(name: str, opacity: float = 1.0, dash: Sequence[float] = ()) -> Prope
     edge = to_rgba(look.get("stroke", "none")), float(look.get("stroke-opacity", 1.0))
     return {
         **{name: (*c[:3], c[3] * a) for name, (c, a) in (("fc", inside), ("ec", edge))},
-        **{"linewidth": width, "linestyle": _dashes(dash, width)},
+        **{"linewidth": width, "linestyle": dashes(dash, width)},
     }
 
 

@@ -3,15 +3,17 @@
 After reading the page you know the sizes of text, the spaces, the colours and what each means, each
 control in each of its states, and how a card, a plot, a table, a caption, a message, an empty and a
 busy lab look, in light and in dark. All of it is drawn by the styles and the script that the
-widgets use: colours are read out of ``kit.css``, and the cards are real labs.
+widgets use: colours are read out of ``kit.css``, and the cards are real labs. Every lab of the kit
+comes after them (``lessons/programs/labs.py``).
 """
 
 from __future__ import annotations
 
 import json
 import re
+import runpy
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
@@ -37,6 +39,7 @@ from autodiff_kit.widgets.slope import Slope
 
 __all__ = ["gallery"]
 
+LABS = Path(__file__).parents[1] / "lessons" / "programs" / "labs.py"
 TITLE = "The design of the widgets"
 # What a colour says; shape, sign or words always say the same once more.
 MEANINGS = {
@@ -72,6 +75,8 @@ RULES = (
     "Nothing around a lab moves when a control does: its pictures keep their height, a larger one "
     "is scrolled, and a message lies over the last good picture, which turns grey.",
     "A caption has room for two lines. It says what happened, with the numbers.",
+    "Controls stand above the picture; beside a plot, with the caption, where there is room.",
+    "Each control says what it changes: in a tooltip, and in the help that “?” opens.",
 )
 
 
@@ -92,12 +97,14 @@ class _Sample(Lab):
         self.svg, self.caption = self._parts
 
 
-def gallery(path: str | Path) -> Path:
+def gallery(path: str | Path, *, labs: Iterable[Lab] = ()) -> Path:
     """Write the page; it needs a browser and nothing else.
 
     Parameters
     ----------
     path : path
+    labs : iterable of Lab
+        More labs to show; what only Python can answer does not change there.
 
     Returns
     -------
@@ -117,6 +124,7 @@ def gallery(path: str | Path) -> Path:
             "<h2>Colours</h2>",
             _pair(_colours(0), _colours(1)),
             *(f"<h2>{escape(words)}</h2>{_card(lab, busy)}" for words, lab, busy in _cards()),
+            *(f"<h2>{type(lab).__name__}</h2>{_card(lab, look='gallery-wide')}" for lab in labs),
             "</main>",
         )
     )
@@ -130,9 +138,9 @@ def gallery(path: str | Path) -> Path:
     return Path(path)
 
 
-def _pair(day: str, night: str) -> str:
+def _pair(day: str, night: str, look: str = "") -> str:
     return (
-        f"<div class='gallery-pair'><div class='gallery-day'>{day}</div>"
+        f"<div class='gallery-pair {look}'><div class='gallery-day'>{day}</div>"
         f"<div class='gallery-night'>{night}</div></div>"
     )
 
@@ -151,17 +159,14 @@ def _colours(night: int) -> str:
     return f"<div class='gallery-colours'>{''.join(rows)}</div>"
 
 
-def _card(lab: Lab, busy: bool) -> str:
-    state: Json = {
-        name: value
-        for name, value in lab.get_state().items()
-        if not name.startswith(("_esm", "_css", "_model", "_view", "layout", "tabbable", "tooltip"))
-    }
+def _card(lab: Lab, busy: bool = False, look: str = "") -> str:
+    no_part = ("_esm", "_css", "_model", "_view", "layout", "tabbable", "tooltip", "payload")
+    state: Json = {n: v for n, v in lab.get_state().items() if not n.startswith(no_part)}
     if busy:
         state["_moves"] = {name: [1, state["state"][name]] for name in list(state["state"])[:1]}
     data = escape(json.dumps(state), quote=True)
     part = f'<div data-lab="{data}"{" data-busy" * busy}></div>'
-    return _pair(part, part)
+    return _pair(part, part, look)
 
 
 def _cards() -> Sequence[tuple[str, Lab, bool]]:
@@ -169,7 +174,7 @@ def _cards() -> Sequence[tuple[str, Lab, bool]]:
     tables = page([[table("Measured", rows)]], title="A table", description="A table.")
     button = Button(description="measure again")
     controls: dict[str, Control] = {
-        "x": Slider(2.0, -4.0, 4.0, 0.1, mark=1.0),
+        "x": Slider(2.0, -4.0, 4.0, 0.1, mark=1.0, help="A number between two others."),
         "rounds": Slider(2, 0, 8),
         "time": Slider(0.5, 0.0, 2.0, 0.1, unit="s"),
         "lr": SelectionSlider([(f"{v:g}", v) for v in (0.001, 0.01, 0.1, 1.0)], 0.1),
@@ -207,7 +212,8 @@ def _cards() -> Sequence[tuple[str, Lab, bool]]:
 
 def main(arguments: Sequence[str]) -> None:
     """Write the page, and say where."""
-    print(gallery(arguments[0] if arguments else "gallery.html"))
+    labs = runpy.run_path(str(LABS))["sample_labs"]
+    print(gallery(arguments[0] if arguments else "gallery.html", labs=labs()))
 
 
 if __name__ == "__main__":

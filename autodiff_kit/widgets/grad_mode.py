@@ -33,6 +33,7 @@ from autodiff_kit.widgets.running import Refused, fresh_grads, name_of, run, the
 
 __all__ = ["GradMode"]
 
+_HELP = "How this line runs: as it is written, in no_grad, detached, or requiring a gradient."
 _TWICE = (
     "\n{name} runs backward() itself, and this lab runs it once more, on what {name} returns.\n"
     "-> Leave backward() out of {name}."
@@ -113,7 +114,11 @@ class GradMode(FunctionLab):
         values = arguments.values()
         for name in arguments.tensors:
             if values[name].is_floating_point():
-                controls[f"{name}.requires_grad"] = Switch(values[name].requires_grad)
+                controls[f"{name}.requires_grad"] = Switch(
+                    values[name].requires_grad,
+                    help=f"Whether {name} requires a gradient: without, nothing that is computed "
+                    "from it alone is recorded.",
+                )
         for line in self._source.statements:
             controls[f"line {line}"] = self._code_line(line)
         for line, how in (switches or {}).items():
@@ -240,7 +245,8 @@ class GradMode(FunctionLab):
         ends = [*source.statements, source.first + len(texts)]
         before = [(n, texts[n]) for n in range(source.first, line) if not place]
         after = [(n, texts[n]) for n in range(line + 1, ends[place + 1])]
-        return CodeLine(SWITCHES, number=line, code=texts[line], before=before, after=after)
+        code = texts[line]
+        return CodeLine(SWITCHES, number=line, code=code, before=before, after=after, help=_HELP)
 
     def _failure(self, number: int, wrong: int) -> str:
         """Say of a line that it fails, or that backward does after it; ``""`` if it is not it."""

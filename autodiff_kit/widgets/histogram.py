@@ -28,6 +28,12 @@ from autodiff_kit.widgets.running import (
 
 __all__ = ["GradientHistogram"]
 
+_HELP = {
+    "tensor": "Whose .grad is counted.",
+    "bins": "How many bars there are.",
+    "log": "Count on a scale of powers of ten, on which a few numbers are seen beside many.",
+}
+
 
 class GradientHistogram(LivePlot):
     """What the numbers of one gradient are like: how many are large, small, nothing at all.
@@ -78,9 +84,9 @@ class GradientHistogram(LivePlot):
             )
         self._tensors = dict(tensors)
         controls = {
-            "tensor": Choice(list(self._tensors), description="gradient of"),
-            "bins": Slider(min(max(bins, 2), 80), 2, 80, description="bars"),
-            "log": Switch(description="powers of ten"),
+            "tensor": Choice(list(self._tensors), description="gradient of", help=_HELP["tensor"]),
+            "bins": Slider(min(max(bins, 2), 80), 2, 80, description="bars", help=_HELP["bins"]),
+            "log": Switch(description="powers of ten", help=_HELP["log"]),
         }
         if len(self._tensors) == 1:
             controls["tensor"].is_visible = False

@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from html import escape
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import traitlets
 from IPython.display import display
@@ -29,6 +29,9 @@ from autodiff_kit.widgets.base import REPR_WIDTH, Message, picture_stand_in
 from autodiff_kit.widgets.canvas import Canvas
 from autodiff_kit.widgets.controls import Button, Control
 from autodiff_kit.widgets.failures import in_words
+
+if TYPE_CHECKING:
+    from autodiff_kit.widgets.figures import PlotFigure
 
 __all__ = ["Lab", "SecondPicture", "Settings"]
 
@@ -115,6 +118,7 @@ class Lab(Canvas):
     _has_picture = traitlets.Bool(True).tag(sync=True)
     _has_note = traitlets.Bool(False).tag(sync=True)  # then it has its room at any time
     _are_beside = traitlets.Bool(False).tag(sync=True)  # the two pictures
+    _controls_beside = traitlets.Bool(False).tag(sync=True)  # the picture, where there is room
 
     # One for all labs: linked ones change each other, and could wait for each other for ever.
     _turn = threading.RLock()
@@ -290,6 +294,40 @@ class Lab(Canvas):
         """Return the picture as it is seen now, as SVG text."""
         return self.still()
 
+    def figure(self) -> PlotFigure:
+        """Return the picture as it is now as a matplotlib Figure of its own, without pyplot.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no picture, because of what stands in the lab.
+        """
+        from autodiff_kit.widgets.svg_figures import figure_of_svg  # and with it matplotlib
+
+        return figure_of_svg(self._shown_picture())
+
+    def save(self, path: str | Path) -> Path:
+        """Write the figure to a file; its ending says the kind: ``.png``, ``.svg``, ``.pdf``.
+
+        Raises
+        ------
+        RuntimeError
+            If there is no picture.
+        ValueError
+            If matplotlib does not know the ending; the message names those it knows.
+        """
+        target = Path(path)
+        dated = target.suffix != ".svg"
+        self.figure().savefig(target, dpi=160, metadata=None if dated else {"Date": None})
+        return target
+
+    def _shown_picture(self) -> str:
+        """Return what is shown, and refuse if that is nothing."""
+        still = self.shown()
+        if not still:
+            raise RuntimeError(f"There is no picture yet.\n{self.message}")
+        return still
+
     def to_html(self, path: str | os.PathLike[str]) -> Path:
         """Write a page with the picture and its words; it needs a browser and nothing else.
 
@@ -311,9 +349,7 @@ class Lab(Canvas):
         OSError
             If the file cannot be written.
         """
-        still = self.shown()
-        if not still:
-            raise RuntimeError(f"There is no picture yet.\n{self.message}")
+        still = self._shown_picture()
         words = "".join(f"<p>{escape(w)}</p>" for w in (self.caption, self.message) if w)
         title = escape(self.heading or type(self).__name__)
         with written_whole(path) as file:

@@ -28,6 +28,12 @@ __all__ = ["MemoryTimeline"]
 
 # The recorder drops a call's frame, and of the variables in it, when something happens in
 # the frame around it that is not the kit's own. This is one, where there is no other.
+_HELP = {
+    "step": "The step in time whose bytes are named in the caption.",
+    "before": "Show the arrays that were there before the run and that backward rules read.",
+    "no_grad": "Run the function under torch.no_grad(): then nothing is saved.",
+    "retain_graph": "Call backward(retain_graph=True): then nothing is released.",
+}
 _TEXT = "backward(forward())"
 linecache.cache["the run"] = len(_TEXT), None, [_TEXT], "the run"
 _OUTER = compile(_TEXT, "the run", "eval")
@@ -68,15 +74,16 @@ class MemoryTimeline(Plotted):
     def __init__(self, source: Callable[..., Any] | Recording, **arguments: Any) -> None:
         self._source = source
         self.timeline: Timeline | None = None
-        self.step = Slider(1, 1, 1, description="step")
-        own = {"before": Switch(description="show what was there before"), "step": self.step}
+        self.step = Slider(1, 1, 1, description="step", help=_HELP["step"])
+        before = Switch(description="show what was there before", help=_HELP["before"])
+        own = {"before": before, "step": self.step}
         if isinstance(source, Recording):
             controls = own
             if arguments:
                 raise TypeError("a recording takes no arguments: it is a run that is over")
         else:
             self._arguments = Arguments(source, arguments)
-            switches = {name: Switch() for name in ("no_grad", "retain_graph")}
+            switches = {name: Switch(help=_HELP[name]) for name in ("no_grad", "retain_graph")}
             controls = self._arguments.beside({**switches, **own})
         self._settings: Any = None  # what the timeline there is was made with
         super().__init__(controls, title="Memory saved for backward")

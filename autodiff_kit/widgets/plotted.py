@@ -7,8 +7,9 @@ show the same. Read next: ``figures.py``, or a lab such as ``histogram.py``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+import traitlets
 
 from autodiff_kit.view.charts import chart_svg
 from autodiff_kit.view.plots import Drawing
@@ -21,8 +22,9 @@ __all__ = ["Plotted"]
 
 
 class Plotted(Lab):
-    """A lab whose picture can be had from matplotlib, too: ``lab.figure()``, ``lab.save(path)``."""
+    """A lab whose picture is a plot; in its figure, each plot is one of ``figure.axes``."""
 
+    _controls_beside = traitlets.Bool(True).tag(sync=True)
     _drawing: Drawing | None = None  # the picture as it is now
 
     def show(self, drawing: Drawing, caption: str, point: Sequence[float] = ()) -> None:
@@ -47,18 +49,3 @@ class Plotted(Lab):
         if self._drawing is None:
             raise RuntimeError(f"There is no picture yet.\n{self.message}")
         return figure_of(self._drawing)
-
-    def save(self, path: str | Path) -> Path:
-        """Write the figure to a file; its ending says the kind: ``.png``, ``.svg``, ``.pdf``.
-
-        Raises
-        ------
-        RuntimeError
-            If there is no picture.
-        ValueError
-            If matplotlib does not know the ending; the message names those it knows.
-        """
-        target = Path(path)
-        dated = target.suffix != ".svg"
-        self.figure().savefig(target, dpi=160, metadata=None if dated else {"Date": None})
-        return target

@@ -58,6 +58,11 @@ from autodiff_kit.widgets.sampling import Touch, refined
 
 __all__ = ["Slope", "touch"]
 
+_HELP = {
+    "x": "The point. You can also drag it in the plot.",
+    "tangent": "Draw the line with the slope that autograd computes at the point.",
+    "bend": "Draw the parabola with the same slope and second derivative.",
+}
 POINTS = STEPS + 1  # of a curve
 
 
@@ -134,11 +139,16 @@ class Slope(LivePlot):
             at = default
         ends = [float(f"{k * step:.12g}") for k in (first, last, round(at / step))]
         slider = Slider(
-            min(max(ends[2], ends[0]), ends[1]), ends[0], ends[1], step, description=self._name
+            min(max(ends[2], ends[0]), ends[1]),
+            ends[0],
+            ends[1],
+            step,
+            description=self._name,
+            help=_HELP["x"],
         )
         boxes = {
-            "tangent": Switch(True, description="tangent"),
-            "bend": Switch(True, description="second derivative"),
+            "tangent": Switch(True, description="tangent", help=_HELP["tangent"]),
+            "bend": Switch(True, description="second derivative", help=_HELP["bend"]),
         }
         super().__init__({"x": slider, **boxes}, further=self._further, title=title)
 

@@ -29,6 +29,12 @@ from autodiff_kit.widgets.running import (
 
 __all__ = ["GradientFlow"]
 
+KINDS = ["weights", "biases", "all parameters"]
+_HELP = {
+    "kind": "Which parameters of the layers are shown.",
+    "step": "The backward pass that the bars are of. You can also drag the line in the plot.",
+    "frozen": "The layer that keeps its first weights. The model is trained anew from the start.",
+}
 NAMED = 12  # lines that get their names; of more, some are named
 DOTS = {"tangent": "dot", "path": "dot", "middle": "frame"}  # in the colour of their line
 _NOTHING = "nothing"  # is frozen
@@ -114,14 +120,14 @@ class GradientFlow(LivePlot):
         self._count = 0  # of steps
         self._start: Any = None  # weights and random numbers before the first training
         controls: dict[str, Control] = {
-            "kind": Choice(["weights", "biases", "all parameters"], description="show"),
-            "step": Slider(0, 0, 0),
+            "kind": Choice(KINDS, description="show", help=_HELP["kind"]),
+            "step": Slider(0, 0, 0, help=_HELP["step"]),
         }
         if isinstance(source, ak.nn.Module) and len(paths := _trained_paths(source)) > 1:
             self._paths |= {_layer(path): [path] for path in paths}
             if len(paths) > 2:
                 self._paths[f"all but {_layer(paths[-1])}"] = paths[:-1]
-            controls["frozen"] = Choice(list(self._paths))
+            controls["frozen"] = Choice(list(self._paths), help=_HELP["frozen"])
         super().__init__(controls, title=title)
 
     def dragged(self, *point: float) -> None:

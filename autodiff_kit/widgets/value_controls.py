@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import partial
 from typing import Any, cast
@@ -29,6 +29,7 @@ __all__ = [
     "fresh",
     "from_hint",
     "hints_of",
+    "in_words",
     "inner_function",
     "is_tensor_hint",
     "shown",
@@ -112,6 +113,19 @@ def _float_slider(value: float) -> Control:
     step = 0.1 if reach <= 10 else reach / 40
     # A value between two steps stays what it is until the slider is moved.
     return Slider(float(value), -reach, reach, step)
+
+
+def in_words(value: Any, choices: Sequence[tuple[str, Any]] | None) -> str:
+    """Return what an argument is, after a colon: the control's help says it."""
+    items = [value] if choices is None else [item for _, item in choices]
+    if all(isinstance(item, Tensor) for item in items):
+        what = "a tensor" if choices is None else "one of these tensors"
+        what += "; it requires a gradient" * all(item.requires_grad for item in items)
+        return what
+    if choices is not None:
+        return "one of these values"
+    kinds = {bool: "True or False", int: "an int", float: "a float", str: "a str"}
+    return kinds.get(type(value), "an int" if isinstance(value, range) else "a value")
 
 
 def fresh(value: Any) -> Any:

@@ -22,6 +22,17 @@ def test_by_mouse_and_by_keyboard(jupyter: Any, notebook: Any, axe: str) -> None
     lab.page.keyboard.press("ArrowRight")
     lab.wait_for("2 operations were added")
 
+    card = lab.root.bounding_box()
+    lab.page.keyboard.press("?")  # what each control does
+    panel = lab.root.get_by_role("dialog", name="Help")
+    rows = panel.locator("table").first.locator("th").all_text_contents()
+    assert rows == [*("x", "rounds", "drawn over", "gradients", "frozen trace beside it"), "Reset"]
+    assert lab.root.bounding_box() == card
+    assert lab.serious(axe) == []
+    lab.page.keyboard.press("Escape")
+    panel.wait_for(state="hidden")
+    rounds.focus()
+
     assert "Wrong: the function gives 6.0." in lab.caption
     assert rounds.evaluate("slider => slider === document.activeElement")
     assert lab.is_whole()

@@ -111,6 +111,31 @@ def test_the_point_on_a_curve_is_moved_by_mouse_by_keys_and_by_slider(lab: Any) 
     says(page, "At x = -2.98")
 
 
+def test_controls_and_caption_stand_beside_a_plot_where_there_is_room(lab: Any) -> None:
+    page = lab(NETWORK, FLOW)
+    card, picture, controls, caption = (
+        page.locator(f".adk-{name}").first
+        for name in ("lab", "board-picture", "lab-controls", "board-caption")
+    )
+    before = card.bounding_box()
+    plot, row, words = (part.bounding_box() for part in (picture, controls, caption))
+    assert row["y"] == plot["y"]
+    assert row["x"] == words["x"] >= plot["x"] + plot["width"]
+    assert words["y"] == row["y"] + row["height"]
+
+    page.get_by_label("frozen", exact=True).select_option("(2)")  # the caption gets longer
+    says(page, "requires_grad is False in 1 of 6 layers, (2)")
+    assert card.bounding_box() == before
+    assert caption.bounding_box() == words
+
+    page.set_viewport_size({"width": 900, "height": 900})
+    page.wait_for_function(
+        """() => document.querySelector('.adk-board-caption').getBoundingClientRect().top
+          > document.querySelector('.adk-board-picture').getBoundingClientRect().top + 100"""
+    )
+    assert controls.bounding_box()["y"] < picture.bounding_box()["y"]
+
+
 def test_a_step_size_that_is_too_large_is_seen_to_diverge_and_the_start_can_be_dragged(
     lab: Any,
 ) -> None:

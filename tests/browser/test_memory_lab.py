@@ -74,8 +74,10 @@ def test_controls_bands_and_steps_by_mouse_and_by_keyboard(book: Path, notebook:
     }
 
     slider = page.get_by_role("slider", name="step")
-    card = board.bounding_box()
-    assert slider.bounding_box()["y"] < card["y"]  # with the other controls, not below the card
+    card, controls = page.locator(".adk-lab"), page.locator(".adk-lab-controls")
+    inner, outer, place = (e.bounding_box() for e in (controls, card, slider))
+    assert inner["y"] < place["y"] < inner["y"] + inner["height"]  # with the other controls,
+    assert inner["y"] + inner["height"] < outer["y"] + outer["height"]  # not below the card
     slider.focus()
     page.keyboard.press("ArrowDown")
     says(page, "Step 15 of 43")

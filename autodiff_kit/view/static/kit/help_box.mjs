@@ -1,7 +1,8 @@
 // What the marks mean and which keys there are; and one line for those who see a Stepper for the first time.
 // Read next: kit.mjs.
 
-import { button, make } from "./dom.mjs";
+import { make } from "./dom.mjs";
+import { helpPanel, keyRow, markRow } from "./help_panel.mjs";
 
 const KEYS = [
   ["n", "p", "next step, step before"],
@@ -36,30 +37,17 @@ function stored(action) {
   }
 }
 
-/** A button for the head, and the help that it opens over `root`; where Python is, steps are found by a condition. */
+/** A button for the head, and the help that it opens; where Python is, steps are found by a condition. */
 export function helpBox(root, hasPython) {
-  const opener = button("help", "Help: keys and marks", "?");
-  opener.setAttribute("aria-expanded", "false");
-  const rows = KEYS.map(([key, other, words]) => {
-    const keys = [key, other].filter(Boolean).map((name) => make("kbd", {}, name));
+  const keys = KEYS.map(([key, other, words]) => {
     const more = key === "/" && hasPython ? ", or a step by a condition" : "";
-    return make("tr", {}, make("th", { scope: "row" }, ...keys.flatMap((k) => [k, " "])), make("td", {}, words + more));
+    return keyRow([key, other].filter(Boolean), words + more);
   });
-  const marks = MARKS.map(([text, look, words]) =>
-    make("tr", {}, make("th", { scope: "row" }, make("span", { class: look }, text)), make("td", {}, words)),
-  );
-  const close = make("button", { type: "button", class: "adk-help-close" }, "Close");
-  const table = (title, list) => [make("h4", {}, title), make("table", {}, make("tbody", {}, ...list))];
-  const panel = make("section", { class: "adk-help-panel adk-gone", role: "dialog", "aria-label": "Help", tabindex: "-1" });
-  panel.append(...table("What you see", marks), ...table("Keys", rows), close);
+  const marks = MARKS.map(([text, look, words]) => markRow(text, look, words));
+  const sections = [["What you see", marks], ["Keys", keys]];
+  const help = helpPanel(sections, "Help: keys and marks", dismiss);
 
   let hint = null;
-  function toggle(open = panel.classList.contains("adk-gone")) {
-    panel.classList.toggle("adk-gone", !open);
-    opener.setAttribute("aria-expanded", String(open));
-    (open ? panel : opener).focus({ preventScroll: true });
-    if (open) dismiss();
-  }
   function dismiss() {
     if (hint == null) return;
     stored((store) => store.setItem(SEEN, "yes"));
@@ -78,7 +66,5 @@ export function helpBox(root, hasPython) {
     });
     place.append(hint);
   }
-  opener.addEventListener("click", () => toggle());
-  close.addEventListener("click", () => toggle(false));
-  return { opener, panel, toggle, greet, dismiss, isOpen: () => !panel.classList.contains("adk-gone") };
+  return { ...help, greet, dismiss };
 }

@@ -142,8 +142,7 @@ function stepper(root, payload, host) {
     }
     else if (event.key === "Enter" && open && payload.nodes[id]?.opens) open(payload.nodes[id].opens);
     else if (id != null && (event.key === "Enter" || event.key === " ")) pick(id);
-    else if (event.key === "?") help.toggle();
-    else if (event.key === "Escape" && help.isOpen()) help.toggle(false);
+    else if (help.isKey(event.key)) event.preventDefault();
     else if (event.key === "Escape" && selected != null) host.select("");
     else if (event.key === "n") controls.by(step + 1);
     else if (event.key === "p") controls.by(step - 1);

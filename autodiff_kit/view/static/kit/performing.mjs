@@ -7,6 +7,7 @@ import { modelOf } from "./alone.mjs";
 import { make, showNew } from "./dom.mjs";
 import { divider } from "./divider.mjs";
 import { graphPane } from "./graph_pane.mjs";
+import { helpPanel, keyRow, markRow } from "./help_panel.mjs";
 import { hasKeys, ownKeys } from "./keys.mjs";
 import { markLayer } from "./marks.mjs";
 import { widthFor } from "./overview.mjs";
@@ -18,6 +19,21 @@ import { lengthOf, walkOf } from "./walk.mjs";
 
 const LEVELS = { worked: "Worked", guided: "Guided", free: "Free", exam: "Exam" };
 const DOTS = 14; // of the last questions
+const KEYS = [
+  [["Tab"], "to the next part: the graph, the question, its buttons"],
+  [["arrows"], "in the graph, from box to box"],
+  [["Enter"], "choose the box that is looked at; in a field, check the answer"],
+  [["g", "q"], "go to the graph; go to the question"],
+  [["1", "9"], "press the choice or button of that number in the question"],
+  [["c"], "check the answer"],
+  [["+", "-"], "zoom; 0 shows the whole graph"],
+  [["?"], "this help"],
+];
+const MARKS = [
+  ["? on an arrow", "", "The question is about what this arrow passes on."],
+  ["1 of 2", "adk-mark-gradient", "So many of the gradients that flow into this node are here; it waits for the others."],
+  ["✓ ↺ –", "", "In the row of dots: right at once, right later, shown to you."],
+];
 const SUMS = new Set(["sum", "grad", "leaf"]); // ask for what a box holds
 
 function performer(root, payload, host) {
@@ -56,16 +72,19 @@ function performer(root, payload, host) {
     event.preventDefault();
     event.stopPropagation();
   });
+  const keyRows = KEYS.map(([keys, words]) => keyRow(keys, words));
+  const markRows = MARKS.map(([text, look, words]) => markRow(text, look, words));
+  const help = helpPanel([["Keys", keyRows], ["What you see", markRows]], "Help: keys and marks");
   const title = make("div", { class: "adk-title" }, "Be the engine");
   const about = make("div", { class: "adk-engine-about" });
-  const head = make("div", { class: "adk-head" }, title, about, graph.zoomTools, ...(isForPoints ? [] : [levels]));
+  const head = make("div", { class: "adk-head" }, title, about, graph.zoomTools, ...(isForPoints ? [] : [levels]), help.opener);
   const dots = make("ol", { class: "adk-dots", "aria-hidden": "true" });
   const counter = make("p", { class: "adk-count" });
   const progress = make("div", { class: "adk-progress" }, dots, counter);
   const stage = make("div", { class: "adk-stage adk-engine-stage" });
   stage.append(source.element, graph.element, question.element, divider(stage));
   root.style.setProperty("--adk-graph-height", `${Math.max(payload.height + 2 * MARGIN, 300)}px`);
-  root.replaceChildren(head, progress, stage);
+  root.replaceChildren(head, progress, stage, help.panel);
 
   // -- what the learner does
   const { note } = host;
@@ -292,6 +311,7 @@ function performer(root, payload, host) {
       else if (event.key === "+" || event.key === "=") graph.zoom(ZOOM.step);
       else if (event.key === "-") graph.zoom(1 / ZOOM.step);
       else if (event.key === "0") graph.fit();
+      else if (help.isKey(event.key)) event.stopPropagation();
       else return;
       event.preventDefault();
       event.stopPropagation();

@@ -192,6 +192,9 @@ export function control(look, move) {
   const draw = (next) => {
     made.draw(next);
     made.element.hidden = !next.visible;
+    // On the element for the mouse; on what has the focus for screen readers, as its description.
+    const field = made.element.querySelector("input, select");
+    for (const element of [made.element, field]) if (element) element.title = next.help ?? "";
   };
   draw(look);
   return { ...made, draw };

@@ -8,9 +8,17 @@
 import board from "../canvas.js";
 import viewer from "../kit/kit.mjs";
 import { make } from "../kit/dom.mjs";
+import { helpPanel, keyRow, nameRow } from "../kit/help_panel.mjs";
 import { ownKeys } from "../kit/keys.mjs";
 import { control } from "./controls.mjs";
 
+const KEYS = [
+  [["Tab"], "to the next control, or to what can be picked or dragged in the picture", () => true],
+  [["←", "→"], "on a slider or a point: one step; PageUp and PageDown go further, Home and End to the ends of a slider", (kinds) => kinds.has("slider")],
+  [["Enter"], "take the number or text that you typed; beside a slider, too", (kinds) => ["slider", "number", "text"].some((kind) => kinds.has(kind))],
+  [["Space"], "turn a switch, or press a button", (kinds) => kinds.has("switch") || kinds.has("button")],
+  [["?"], "this help; Esc closes it", () => true],
+];
 const BUSY = [400, 8000]; // ms without an answer: then it is said that Python works; and that it may be gone
 
 /** What a control is to show: what it was set to here, until Python has answered that; then what Python says. */
@@ -46,7 +54,9 @@ function render({ model, el }) {
   const below = make("div", { class: "adk-lab-stepper" });
   const busy = make("span", { class: "adk-lab-busy", role: "status" });
   const reset = make("button", { type: "button", class: "adk-c-button adk-lab-reset" }, "Reset");
-  root.append(title, row, lines, stage, note, below);
+  const body = make("div", { class: "adk-lab-body" }, row, lines, stage);
+  const help = helpPanel([], "Help: controls and keys");
+  root.append(title, body, note, below, help.panel);
   el.append(root);
   const ends = [ownKeys(root)];
 
@@ -73,18 +83,29 @@ function render({ model, el }) {
     if (String([...drawn.keys()]) !== String(looks.map(({ name }) => name))) {
       drawn = new Map(looks.map((look) => [look.name, control(look, (value) => move({ [look.name]: value }))]));
       const own = (isLine) => looks.filter(({ kind }) => (kind === "line") === isLine).map(({ name }) => drawn.get(name).element);
-      row.replaceChildren(...own(false), make("span", { class: "adk-lab-end" }, busy, reset));
+      row.replaceChildren(...own(false), make("span", { class: "adk-lab-end" }, busy, reset, help.opener));
       lines.replaceChildren(...own(true));
     }
     row.hidden = !looks.length;
     lines.hidden = !lines.childElementCount;
     for (const look of looks) drawn.get(look.name).draw(look);
     reset.hidden = looks.every(({ first }) => first == null);
+    const shown = looks.filter(({ visible, kind }, k) => visible && (kind !== "line" || looks.findIndex((look) => look.kind === "line") === k));
+    const kinds = new Set(shown.map(({ kind }) => kind));
+    const names = shown.map(({ kind, label, help: words }) => nameRow(kind === "line" ? "a line of code" : label, words));
+    const resets = reset.hidden ? [] : [nameRow("Reset", "Set all controls to what they were at first.")];
+    const keys = KEYS.filter(([, , isUseful]) => isUseful(kinds)).map(([names, words]) => keyRow(names, words));
+    help.fill([["Controls", [...names, ...resets]], ["Keys", keys]]);
     show();
   }
   reset.addEventListener("click", () => {
     const firsts = model.get("_controls").filter(({ first }) => first != null);
     move(Object.fromEntries(firsts.map(({ name, first }) => [name, first])));
+  });
+
+  root.addEventListener("keydown", (event) => {
+    const isTyped = event.target.matches("input[type=text], select") || below.contains(event.target);
+    if (!isTyped && !event.ctrlKey && !event.metaKey && !event.altKey && help.isKey(event.key)) event.preventDefault();
   });
 
   let timers = [];
@@ -115,6 +136,7 @@ function render({ model, el }) {
       else stage.after(second);
       ends.push(board.render({ model: part(model, { svg: "second_svg", caption: "second_caption" }), el: second }));
     }
+    body.classList.toggle("adk-lab-side", model.get("_controls_beside"));
     boards.classList.toggle("adk-lab-beside", model.get("_are_beside"));
     const wide = / width="([\d.]+)"/.exec(model.get("second_svg"))?.[1]; // less room than that, and it stands below
     if (wide) second.style.setProperty("--adk-second", `${Math.max(340, Math.ceil(wide) + 34)}px`);
@@ -155,6 +177,8 @@ function render({ model, el }) {
     stage.style.height = "";
     stage.style.height = `${Math.ceil(stage.getBoundingClientRect().height)}px`;
     stage.classList.add("adk-steady");
+    const wide = / width="([\d.]+)"/.exec(model.get("svg"))?.[1];
+    if (wide) body.style.setProperty("--adk-picture", `${Math.ceil(wide) + 24}px`);
     isSteady = true;
   }
   const sizes = new ResizeObserver(settle);
