@@ -46,7 +46,7 @@ class Course:
     due: Mapping[str, Due] = field(default_factory=dict, hash=False)
 
     def exercise(self, key: str) -> Exercise:
-        """Return one exercise by its id (``"04.accumulate"``), number or folder name.
+        """Return one exercise by its id (``"04.accumulate"``), number, name or file.
 
         Raises
         ------
@@ -54,12 +54,13 @@ class Course:
             If there is none; the message lists the ids.
         """
         keys: dict[str, str] = {}  # what an exercise may be meant by -> its folder name
-        for name in self.names:
-            if key in _keys(name):
-                return _load(self.folder, name)
+        for name in reversed(self.names):  # of two that share a word, the first one counts
             number, _, rest = name.removeprefix("e").partition("_")
-            keys |= dict.fromkeys((*_keys(name), rest, number.lstrip("0")), name)
-        near = difflib.get_close_matches(key.removesuffix(".ipynb"), keys, n=1, cutoff=0.7)
+            keys |= dict.fromkeys((rest, number.lstrip("0"), *_keys(name)), name)
+        meant = key.removesuffix(".ipynb")
+        if meant in keys:
+            return _load(self.folder, keys[meant])
+        near = difflib.get_close_matches(meant, keys, n=1, cutoff=0.7)
         if near:
             exercise = _load(self.folder, keys[near[0]])
             raise ExerciseError(f"There is no exercise {key!r}.\n-> Did you mean {exercise.id}?")

@@ -42,6 +42,7 @@ from autodiff_kit.grading.places import (
 )
 from autodiff_kit.grading.progress import keep, keep_result, known, next_hint, places_for
 from autodiff_kit.grading.puzzle_points import with_answers
+from autodiff_kit.grading.terminal import wrapped
 from autodiff_kit.grading.worker import own_runner
 
 __all__ = ["LEARNER", "for_lessons", "pack", "show_status"]
@@ -198,9 +199,14 @@ def check(key: str, folder: Path | None) -> None:
     course, exercise = _find(key)
     folder = _place(course, exercise, folder)
     path = _work(course, exercise, folder)
-    click.echo(f"Your work: {shown(path)}")
+    saved = datetime.datetime.fromtimestamp(path.stat().st_mtime)
+    click.echo(f"Your work: {shown(path)}, as it was saved at {saved:%H:%M:%S} on {saved:%Y-%m-%d}")
     feedback = _tried(course, exercise, path)
-    Console(highlight=False, emoji=False).print(repr(feedback), markup=False)
+    console = Console(highlight=False, emoji=False)
+    text = repr(feedback)
+    console.print(wrapped(text, console.width) if console.is_terminal else text, markup=False)
+    if all(row.status == NOT_ATTEMPTED for row in feedback.result.rows):
+        click.echo("-> If you have written something: save the notebook, then check again.")
     keep_result(folder, exercise, feedback.result)
     if not feedback.passed:
         raise SystemExit(1)

@@ -748,7 +748,12 @@ def test_work_that_was_reset_is_no_renamed_notebook(begun: Path) -> None:
     assert "Yours:" in run("start", "01.double").output
 
 
-@pytest.mark.parametrize("key", ["double", "1", "01.duoble", "e01_double.ipynb", "e01-double"])
+@pytest.mark.parametrize("key", ["double", "1", "01", "e01_double", "e01_double.ipynb"])
+def test_an_exercise_may_be_named_in_any_plain_way(begun: Path, key: str) -> None:
+    assert "Your work: " in run("check", key, status=1).output
+
+
+@pytest.mark.parametrize("key", ["01.duoble", "e01-double"])
 def test_an_exercise_that_is_nearly_named_is_suggested(begun: Path, key: str) -> None:
     assert "Did you mean 01.double?" in run("start", key, status=1).output
 
