@@ -37,6 +37,7 @@ from autodiff_kit.grading.places import (
     code_of,
     grade_ids,
     is_begun,
+    of_several,
     place_of,
     shown,
 )
@@ -197,10 +198,9 @@ def for_lessons() -> dict[str, bytes]:
 def check(key: str, folder: Path | None) -> None:
     """Try your work on an EXERCISE with fresh inputs, in a process of its own."""
     course, exercise = _find(key)
-    folder = _place(course, exercise, folder)
+    among, folder = _places(course, folder), _place(course, exercise, folder)
     path = _work(course, exercise, folder)
-    saved = datetime.datetime.fromtimestamp(path.stat().st_mtime)
-    click.echo(f"Your work: {shown(path)}, as it was saved at {saved:%H:%M:%S} on {saved:%Y-%m-%d}")
+    click.echo(of_several(path, _released(course, exercise.name), among))
     feedback = _tried(course, exercise, path)
     console = Console(highlight=False, emoji=False)
     text = repr(feedback)

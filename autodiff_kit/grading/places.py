@@ -7,6 +7,7 @@ on this machine. Read next: ``learner.py``, the commands.
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ __all__ = [
     "is_begun",
     "latest",
     "lessons_around",
+    "of_several",
     "place_of",
     "places",
     "remember",
@@ -92,6 +94,29 @@ def is_begun(name: str, released: bytes, place: Path) -> bool:
         return False
     except (OSError, ValueError, KeyError, TypeError):
         return True  # what cannot be read was not handed out like this
+
+
+def of_several(path: Path, released: bytes, among: Sequence[Path]) -> str:
+    """Say which file is meant, when it was saved, and where another copy was worked on.
+
+    Parameters
+    ----------
+    path : Path
+        The notebook, or a Python file.
+    released : bytes
+        The notebook as learners get it.
+    among : sequence of Path
+        As :func:`places` returns them.
+    """
+    saved = datetime.datetime.fromtimestamp(path.stat().st_mtime)
+    text = f"Your work: {shown(path)}, as it was saved at {saved:%H:%M:%S} on {saved:%Y-%m-%d}"
+    for place in among:
+        if place != path.parent and is_begun(path.stem, released, place):
+            text += (
+                f"\nYou have worked on another copy as well, in {shown(place)}; this check is not "
+                f"about it.\n-> To check that one, add: --folder {shown(place)}"
+            )
+    return text
 
 
 def code_of(notebook: bytes) -> list[str]:

@@ -1,10 +1,20 @@
 """Where work on exercises is looked for: one place, from anywhere, and old places are not lost."""
 
+import datetime
+import os
 from pathlib import Path
 
 import pytest
 
-from autodiff_kit.grading.places import EXERCISES, MARK, is_begun, place_of, places, remember
+from autodiff_kit.grading.places import (
+    EXERCISES,
+    MARK,
+    is_begun,
+    of_several,
+    place_of,
+    places,
+    remember,
+)
 from autodiff_kit.lessons import library
 from tests.grading import tiny
 
@@ -101,3 +111,17 @@ def test_only_other_code_than_was_handed_out_counts_as_begun(tmp_path: Path) -> 
 
     assert run_only != RELEASED
     assert (absent, untouched, damaged) == (False, False, True)
+
+
+def test_of_two_copies_with_work_the_other_one_is_named(tmp_path: Path) -> None:
+    here, there, untouched = (tmp_path / name for name in ("here", "there", "untouched"))
+    for place in (here, there):
+        work(place)
+    work(untouched, tiny.STUB)
+    path = here / f"{tiny.NAME}.ipynb"
+    os.utime(path, (0, 1_700_000_000))
+    saved = datetime.datetime.fromtimestamp(1_700_000_000)
+
+    text = of_several(path, RELEASED, [here, untouched])
+    assert text == f"Your work: {path}, as it was saved at {saved:%H:%M:%S} on {saved:%Y-%m-%d}"
+    assert f"another copy as well, in {there};" in of_several(path, RELEASED, [here, there])
