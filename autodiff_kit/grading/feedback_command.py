@@ -21,7 +21,7 @@ from autodiff_kit.grading.command_options import (
     learner,
     tell_ungraded,
 )
-from autodiff_kit.grading.feedback_pages import pages_of, safe_name, write_folder, write_zip
+from autodiff_kit.grading.feedback_pages import pages_of, safe_names, write_folder, write_zip
 from autodiff_kit.grading.results import Comment
 from autodiff_kit.grading.store import Store
 
@@ -115,8 +115,8 @@ def feedback(
             pages = pages_of(grades, [exercise], comments, course.title)
             count, others = 0, list[str]()
             if form == "nbgrader":
-                for page in pages:
-                    place = to / safe_name(page.grade) / exercise.name
+                for name, page in zip(safe_names(pages), pages, strict=True):
+                    place = to / name / exercise.name
                     place.mkdir(parents=True, exist_ok=True)
                     (place / f"{exercise.name}.html").write_text(page.text, encoding="utf-8")
                 count = len(pages)

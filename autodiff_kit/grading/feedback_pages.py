@@ -10,6 +10,7 @@ from __future__ import annotations
 import html
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from autodiff_kit.grading.results import (
 )
 from autodiff_kit.html_page import html_page
 
-__all__ = ["Page", "page_of", "pages_of", "safe_name", "write_folder", "write_zip"]
+__all__ = ["Page", "page_of", "pages_of", "safe_names", "write_folder", "write_zip"]
 
 Words = Mapping[str, Comment]  # step -> what the teacher says, "" for the whole exercise
 
@@ -182,21 +183,28 @@ def _comment(comment: Comment) -> str:
     return f"<p class='comment text'><b>{html.escape(clean(comment.author, 100))}:</b> {text}</p>"
 
 
-def safe_name(grade: Grade) -> str:
-    """Return a learner's number or name as the name of a file, different for different ones."""
-    plain = re.sub(r"[^\w-]", "_", grade.student)[:60]
-    return plain if plain == grade.student else f"{plain}-{grade.attempt.key[:8]}"
+def safe_names(pages: Sequence[Page]) -> list[str]:
+    """Return each learner's number or name as the name of a file, different for different ones.
+
+    Some file systems take capital letters for small ones: who differs in these only has a mark.
+    """
+    plain_names = [re.sub(r"[^\w-]", "_", page.grade.student)[:60] for page in pages]
+    counts = Counter(plain.casefold() for plain in plain_names)
+    return [
+        plain
+        if plain == page.grade.student and counts[plain.casefold()] == 1
+        else f"{plain}-{page.grade.attempt.key[:8]}"
+        for plain, page in zip(plain_names, pages, strict=True)
+    ]
 
 
-def write_folder(pages: Iterable[Page], place: Path) -> int:
+def write_folder(pages: Sequence[Page], place: Path) -> int:
     """Write one file for each learner; return how many."""
     place.mkdir(parents=True, exist_ok=True)
-    count = 0
-    for page in pages:
-        with written_whole(place / f"{safe_name(page.grade)}.html") as file:
+    for name, page in zip(safe_names(pages), pages, strict=True):
+        with written_whole(place / f"{name}.html") as file:
             file.write(page.text.encode())
-        count += 1
-    return count
+    return len(pages)
 
 
 def write_zip(pages: Iterable[Page], form: str, path: Path) -> tuple[int, list[str]]:

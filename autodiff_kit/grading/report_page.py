@@ -253,10 +253,10 @@ def _own(own: Own, titles: Mapping[str, str]) -> str:
         more = f" and {len(own.unread) - 5} more" if len(own.unread) > 5 else ""
         parts.append(f"<p>Not read: {html.escape(names + more)}</p>")
     if own.hints:
-        rows = [
-            (f"{key} {titles.get(key, '')}".strip(), number + 1, count)
-            for key in sorted(own.hints)
-            for number, count in sorted(own.hints[key].items())
+        rows = [  # a file may name any number of exercises: those of the course count
+            (f"{key} {title}", number + 1, count)
+            for key, title in titles.items()
+            for number, count in sorted(own.hints.get(key, {}).items())
         ]
         parts += ["<h3>Hints that were asked for</h3>", _rows(("exercise", "hint", "files"), rows)]
     if own.questions:

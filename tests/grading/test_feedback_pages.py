@@ -10,7 +10,7 @@ from click.testing import CliRunner, Result
 from autodiff_kit.cli import cli
 from autodiff_kit.grading import sandbox
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.feedback_pages import page_of, pages_of, safe_name
+from autodiff_kit.grading.feedback_pages import Page, page_of, pages_of, safe_names
 from autodiff_kit.grading.results import Attempt, Comment, Grade, Mark, file_hash
 from autodiff_kit.grading.store import Store
 from tests.grading import tiny
@@ -181,11 +181,12 @@ def test_no_text_of_a_learner_is_markup(tmp_path: Path) -> None:
 
 
 def test_hostile_names_are_names_of_files_and_not_of_others(tmp_path: Path) -> None:
-    names = ["../up", "a/b", "a_b", "con\n", "x" * 300, "Zoë"]
+    names = ["../up", "a/b", "a_b", "con\n", "x" * 300, "Zoë", "Ada", "ada", "STRASSE", "straße"]
+    pages = [Page(grade_of(name, ""), "") for name in names]
 
-    files = {safe_name(grade_of(name, "")) for name in names}
+    files = {name.casefold() for name in safe_names(pages)}
 
-    assert len(files) == len(names)
+    assert len(files) == len(names) and "zoë" in files
     assert all("/" not in file and "." not in file and len(file) < 80 for file in files)
 
 
