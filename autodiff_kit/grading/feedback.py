@@ -146,7 +146,7 @@ class Feedback(_Part):
         points = f"{self.result.points:g} of {self.result.max:g} points"
         if all(row.status == NOT_ATTEMPTED for row in self.result.rows):
             return f"{self.exercise.id}: not attempted yet"
-        return f"{self.exercise.id}: {points} with the inputs drawn now"
+        return f"{self.exercise.id}: {points} on newly drawn inputs"
 
     @property
     def given(self) -> list[str]:

@@ -145,7 +145,7 @@ def test_what_is_performed_is_written_into_the_notebook_and_has_full_points(
     cell = page.locator(".jp-Cell").nth(places["answers"])
     cell.get_by_text("def performance(question):").wait_for()
     page.evaluate(RUN_CELL, places["check"])
-    page.get_by_text("10 of 10 points with the inputs drawn now").wait_for()
+    page.get_by_text("10 of 10 points on newly drawn inputs").wait_for()
     page.evaluate(SAVE)
     written = path.read_text()
     assert '\\"draw\\": ' in written

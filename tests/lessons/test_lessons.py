@@ -124,6 +124,7 @@ def test_in_the_learners_copy_every_link_leads_to_a_file(copied: Path) -> None:
         (book.name, target): (book.parent / target).is_file()
         for book in books
         for cell in lesson(book).cells
+        if cell.cell_type == "markdown"
         for target in re.findall(r"\]\(([^)]+)\)", cell.source)
     }
 

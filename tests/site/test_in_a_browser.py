@@ -159,7 +159,7 @@ def test_an_exercise_is_checked_in_the_tab(page: Any) -> None:
     code = "from autodiff_kit.grading import check\ndef backward(root): pass\n"
     code += 'print(check("04.accumulate"))'
 
-    assert "04.accumulate: 0 of 10 points with the inputs drawn now" in run_new_cell(page, code)
+    assert "04.accumulate: 0 of 10 points on newly drawn inputs" in run_new_cell(page, code)
 
 
 def test_work_is_taken_along_as_one_file_and_comes_back_in_another_browser(page: Any) -> None:

@@ -8,8 +8,8 @@ QUESTIONS = (
     Question(
         key="00.slope",
         kind="number",
-        text="Let `y = x * x`, and let `x` be 3. When `x` grows a little, `y` grows how many times "
-        "as much? In other words: what is the slope of `y` there?",
+        text="Let `y = x * x`, and let `x` be 3. When `x` grows a little, how many times as much "
+        "does `y` grow? In other words: what is the slope of `y` there?",
         answer=6.0,
         within=0.0011,  # 6.001 is what the step of 0.001 gives
         right="From 3 to 3.001 is a step of 0.001. It takes `y` from 9 to 9.006001, which is about "

@@ -27,7 +27,7 @@ export function crumbsBar(payload, fold) {
     element,
     show(id) {
       const around = partsAround(payload, id);
-      const folds = canFold && around.some(({ stays }) => !stays) && "f folds what is around it";
+      const folds = canFold && around.some(({ stays }) => !stays) && "f folds this group";
       hint.textContent = fold ? [canOpen && "Enter opens a box", folds].filter(Boolean).join(", ") : "";
       const name = make("b", {}, payload.nodes[id]?.name ?? "");
       const items = around.length ? [make("span", {}, "whole run"), ...around.map(crumb), name] : [];

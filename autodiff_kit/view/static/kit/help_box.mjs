@@ -6,10 +6,10 @@ import { helpPanel, keyRow, markRow } from "./help_panel.mjs";
 
 const KEYS = [
   ["n", "p", "next step, step before"],
-  ["N", "P", "next or earlier step about the box that is looked at"],
+  ["N", "P", "next or earlier step about the selected box"],
   ["Tab, arrows", "", "go to the graph, and from box to box"],
   ["Enter", "", "open a folded box, or keep another one in the inspector; Esc lets it go"],
-  ["u", "f", "open the folded box that is looked at; fold what is around it again"],
+  ["u", "f", "open the selected box if it is folded; fold the group it is in"],
   ["/", "", "find a node"],
   ["+", "-", "zoom; 0 shows as much as can be read, and again 0 the whole graph"],
   ["?", "", "this help"],

@@ -22,7 +22,7 @@ const DOTS = 14; // of the last questions
 const KEYS = [
   [["Tab"], "to the next part: the graph, the question, its buttons"],
   [["arrows"], "in the graph, from box to box"],
-  [["Enter"], "choose the box that is looked at; in a field, check the answer"],
+  [["Enter"], "choose the selected box; in a field, check the answer"],
   [["g", "q"], "go to the graph; go to the question"],
   [["1", "9"], "press the choice or button of that number in the question"],
   [["c"], "check the answer"],
