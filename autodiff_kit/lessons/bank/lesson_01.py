@@ -72,7 +72,7 @@ QUESTIONS = (
         key="01.task",
         kind="code",
         text="`w = (a + 2) * a`, where `a` is a leaf that asks for a gradient. Which list does "
-        "`[name(node) for node, _ in w.grad_fn.next_functions]` give? (Type the list.)",
+        "`[label(node) for node, _ in w.grad_fn.next_functions]` give? (Type the list.)",
         answer="['AddBackward0', 'AccumulateGrad']",
         right="One entry for each argument of the `*`, in their order: first `a + 2`, which an "
         "addition made, then the leaf `a`, where gradients are accumulated.",
