@@ -243,12 +243,12 @@ class Arrays:
     diagnose = part_of_the_kit
 
 
-@check(step="engine", points=1, concept="modes, checkpoints, tapes", using=[kits_parts])
+@check(step="engine", points=1, concept="modes, checkpoints, replays", using=[kits_parts])
 class Modes:
     caption = (
-        "x * x inside of no_grad, a checkpointed chain, and the tape of x * y + 2 * x (which parts "
-        "are the kit's; how many inputs the product has; the chain's value and gradient; what the "
-        "tape gives for other numbers, and its gradients)"
+        "x * x inside of no_grad, a checkpointed chain, and the traced graph of x * y + 2 * x (which "
+        "parts are the kit's; how many inputs the product has; the chain's value and gradient; what "
+        "a replay gives for other numbers, and its gradients)"
     )
     example = {"x": 0.5, "every": 2, "blocks": 3, "inputs": [3.0, 5.0], "others": [4.0, 6.0]}
 
@@ -269,13 +269,12 @@ class Modes:
         blocks = [lambda h: step.exp(h * -0.5) * h + h * 0.5] * data["blocks"]
         y = step.checkpoint(blocks, x, data["every"])
         step.backward(y)
-        tape, result = step.trace(lambda x, y: x * y + 2.0 * x, data["inputs"])
-        other = step.replay(tape, result, data["others"])
-        first, second = data["inputs"]
-        results = [first * second, 2.0 * first, first * second + 2.0 * first]
-        slopes = [float(slope) for slope in step.gradients(tape, data["inputs"], results)]
-        answers = {"chain": [float(y.value), float(x.grad)], "tape": [float(other), *slopes]}
-        return {"kit": kits_parts(step), "inputs": inputs, **answers}
+        graph = step.trace(lambda x, y: x * y + 2.0 * x, data["inputs"])
+        root = step.replay(graph, data["others"])
+        step.backward(root)
+        slopes = [float(leaf.grad) for leaf in graph[0]]
+        chain, replay = [float(y.value), float(x.grad)], [float(root.value), *slopes]
+        return {"kit": kits_parts(step), "inputs": inputs, "chain": chain, "replay": replay}
 
     def expected(data):
         h = Forward(data["x"], 1.0)
@@ -283,9 +282,7 @@ class Modes:
             h = Forward.exp(h * -0.5) * h + h * 0.5
         x, y = data["others"]
         chain = [float(h.value), float(h.slopes)]
-        first, second = data["inputs"]
-        tape = [x * y + 2 * x, second + 2, first]
-        return {"kit": [], "inputs": 0, "chain": chain, "tape": tape}
+        return {"kit": [], "inputs": 0, "chain": chain, "replay": [x * y + 2 * x, y + 2, x]}
 
     diagnose = part_of_the_kit
 
