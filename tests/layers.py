@@ -26,7 +26,7 @@ MAY_IMPORT = {
     "widgets": CORE | {"face", "record", "static", "view", "widgets"},
     "lessons": CORE | {"face", "nn", "record", "view", "widgets", "lessons"},
     "grading": CORE | {"face", "html_page", "record", "view", "grading"},
-    "puzzles": CORE | {"face", "view", "widgets", "lessons", "grading", "puzzles"},
+    "puzzles": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "puzzles"},
     "site": CORE | {"face", "record", "lessons", "grading", "site"},
     "sphinxext": {"face", "record", "sphinxext", "view"},
     "cli": CORE | {"face", "record", "view", "widgets", "lessons", "grading", "site", "cli"},

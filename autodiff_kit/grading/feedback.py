@@ -26,7 +26,7 @@ from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, with_checks
 from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code, listed
 from autodiff_kit.grading.messages import Space
-from autodiff_kit.grading.my_engine import keep_part, load_engine
+from autodiff_kit.grading.my_engine import keep_part
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
 from autodiff_kit.grading.progress import folder_of_notebook, keep_result, next_hint
@@ -34,11 +34,11 @@ from autodiff_kit.grading.puzzles import has_puzzles
 from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
 __all__ = [
-    *("Feedback", "Words", "check", "code_in", "hidden_test", "hint", "history"),
-    *("inline", "picture_of", "use_engine"),
+    *("Feedback", "Part", "Words", "check", "code_in", "hidden_test", "hint", "history"),
+    *("in_cell", "inline", "picture_of"),
 ]
 
-_cell: tuple[int, list[_Part]] = (0, [])  # how many cells were run, and the results of the last
+_cell: tuple[int, list[Part]] = (0, [])  # how many cells were run, and the results of the last
 
 
 _HAND_IN = (
@@ -49,20 +49,20 @@ _HAND_IN = (
     'from autodiff_kit.grading import submit; submit("{}")'
 )
 
-_P = TypeVar("_P", bound="_Part")
+_P = TypeVar("_P", bound="Part")
 _BEGIN = (
     "Not sure how to begin? `from autodiff_kit.puzzles import parsons`, and then "
     '`parsons("{}")`: the lines are there, and you put them in order.'
 )
 
 
-class _Part:
+class Part:
     """What `check` and `hint` return: shown below the other results of the same cell.
 
     A notebook shows the last value of a cell only; nothing that was counted may be lost by that.
     """
 
-    earlier: tuple[_Part, ...] = ()
+    earlier: tuple[Part, ...] = ()
 
     def words(self) -> str:
         raise NotImplementedError
@@ -77,7 +77,7 @@ class _Part:
         return "".join(part.markup() for part in (*self.earlier, self))
 
 
-class Feedback(_Part):
+class Feedback(Part):
     """What is said about one try; a notebook shows it as HTML, with a picture where one helps.
 
     Parameters
@@ -198,7 +198,7 @@ def inline(text: str) -> str:
     return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
-class Words(_Part, str):
+class Words(Part, str):
     """Text that a notebook shows as it is, without quotation marks."""
 
     def words(self) -> str:
@@ -254,31 +254,7 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
         built=built,
         after=course.exercise(after) if after else None,
     )
-    return _in_cell(namespace, feedback)
-
-
-def use_engine(key: str, *, course: Course | None = None) -> Words:
-    """Run the engine that the learner has built so far in the notebook that calls this.
-
-    Parameters
-    ----------
-    key : str
-        Id of the exercise that begins with it; parts before it that were left out are the kit's.
-    course : Course, optional
-        As in :func:`check`.
-
-    Returns
-    -------
-    Words
-
-    Raises
-    ------
-    ExerciseError
-        If there is no such exercise.
-    """
-    course = course or _course()
-    namespace = sys._getframe(1).f_globals
-    return _in_cell(namespace, Words(load_engine(course, course.exercise(key), namespace)))
+    return in_cell(namespace, feedback)
 
 
 def _not_run(exercise: Exercise, row: Row) -> Row:
@@ -292,7 +268,7 @@ def _not_run(exercise: Exercise, row: Row) -> Row:
     return dataclasses.replace(row, text=text)
 
 
-def _in_cell(namespace: Space, part: _P) -> _P:
+def in_cell(namespace: Space, part: _P) -> _P:
     """Have a result shown together with those that its cell has had before."""
     global _cell
     number = len(history(namespace))
@@ -325,7 +301,7 @@ def hint(key: str, *, course: Course | None = None) -> Words:
     """
     exercise = (course or _course()).exercise(key)
     text = next_hint(folder_of_notebook(), exercise, pause=True)
-    return _in_cell(sys._getframe(1).f_globals, Words(text))
+    return in_cell(sys._getframe(1).f_globals, Words(text))
 
 
 def hidden_test(key: str, name: str, namespace: Space) -> None:

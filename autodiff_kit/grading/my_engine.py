@@ -147,15 +147,19 @@ def _section(part: Part, *, is_kits: bool, code: str) -> _Section:
     return _Section(part.id, is_kits, code, _hash(code))
 
 
-def load_engine(course: Course, exercise: Exercise, namespace: Space) -> str:
+def load_engine(course: Course, exercise: Exercise, namespace: Space) -> tuple[str, str]:
     """Run the engine so far in a notebook's namespace; say whose its parts are.
 
-    The last exercise brings the file itself: there nothing is run.
+    Returns
+    -------
+    str, str - what to say, and the source that was run: none for the exercise that brings the file
+    itself.
     """
     folder = Path.cwd()
     source, sections = engine_before(course, exercise, folder)
-    if not exercise.whole_engine:
-        exec(compile(source, str(folder / FILE), "exec"), namespace)
+    if exercise.whole_engine or not sections:
+        source = ""
+    exec(compile(source, str(folder / FILE), "exec"), namespace)
     yours = [s.id for s in sections if not s.is_kits]
     kits = [s.id for s in sections if s.is_kits]
     lines = (
@@ -168,7 +172,7 @@ def load_engine(course: Course, exercise: Exercise, namespace: Space) -> str:
             f"{_listed(kits)} {'is' if len(kits) == 1 else 'are'} the kit's, and worth nothing: "
             "solve the exercise, and yours takes its place."
         )
-    return "\n".join(lines)
+    return "\n".join(lines), source
 
 
 def _listed(names: Sequence[str]) -> str:

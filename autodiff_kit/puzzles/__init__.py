@@ -2,23 +2,27 @@
 
 After reading this file you can put each into a notebook. Lines and gaps lead to a written exercise;
 they are made of its solution and known mistakes by ``autodiff-kit build``. A graph is performed for
-points of its own. Read next: ``judge.py``, then ``performing.py``.
+points of its own. And the engine that was written shows its graph. Read next: ``judge.py``, then
+``performing.py`` and ``own_graph.py``.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autodiff_kit.grading.course import Course
     from autodiff_kit.grading.exercise import Exercise
     from autodiff_kit.grading.puzzles import Puzzle
     from autodiff_kit.puzzles.card import GapsCard, ParsonsCard
+    from autodiff_kit.puzzles.own_graph import Node
     from autodiff_kit.puzzles.performing import Performance
+    from autodiff_kit.widgets.stepper import Stepper
 
-__all__ = ["answers", "gaps", "parsons", "perform"]
+__all__ = ["answers", "gaps", "parsons", "perform", "show_graph"]
 
 
 def parsons(key: str, *, course: Course | None = None) -> ParsonsCard:
@@ -144,3 +148,38 @@ def _puzzles(key: str, course: Course | None) -> tuple[Exercise, list[Puzzle], P
     course = course or open_course(find_course(Path.cwd()))
     exercise, folder = _place(key, course)
     return exercise, puzzles_in(course.folder, exercise), folder
+
+
+def show_graph(root: Node, backward: Callable[[Any], object] | None = None) -> Stepper:
+    """Show the graph that your own engine left behind a node, and its backward pass, step by step.
+
+    The numbers are those of your nodes. The steps of the backward pass are what your ``backward``
+    does: which rule it asks next, with which gradient, and what is in ``.grad`` at the end. It is
+    run for that, and each ``.grad`` is afterwards what it was before.
+
+    Parameters
+    ----------
+    root : Node
+        Of the class that you wrote in exercise 01.
+    backward : callable (root), optional
+        The default is the ``backward`` of the notebook that calls this; without one, only the graph
+        is shown.
+
+    Returns
+    -------
+    Stepper - shown when it is the last line of a cell.
+
+    Raises
+    ------
+    TypeError
+        If something in the graph is no node.
+    """
+    from autodiff_kit.puzzles.own_graph import recorded
+    from autodiff_kit.widgets.stepper import Stepper
+
+    names = sys._getframe(1).f_globals
+    if backward is None:
+        backward = names.get("backward")
+    code = str(names.get("In", [""])[-1])  # IPython's list of cells
+    recording = recorded(root, names, backward, code)
+    return Stepper(recording, title="The graph of your own engine")

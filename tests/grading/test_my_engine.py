@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import io
 import json
 import os
 import re
 import runpy
+import textwrap
+import tokenize
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +18,7 @@ import pytest
 
 from autodiff_kit.grading import my_engine
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.engine_parts import engine_of, parts_before, whole
+from autodiff_kit.grading.engine_parts import engine_of, is_engine, parts_before, whole
 from autodiff_kit.grading.marking import grade_code
 from autodiff_kit.grading.trusted import Trusted
 from tests.parity import require_torch
@@ -206,6 +210,17 @@ def test_a_part_uses_what_was_built_before_and_not_itself() -> None:
     assert "Node" in notebook.space and "mul_rule" not in notebook.space
 
 
+def test_the_code_that_a_notebook_begins_with_can_be_seen_there() -> None:
+    solve("01.graph")
+    notebook = Notebook()
+
+    message = notebook.run('from autodiff_kit.grading import use_engine\nuse_engine("02.rules")')
+
+    assert repr(message) == "my_engine.py has your 01.graph."
+    markup = message._repr_html_()
+    assert "def __mul__(self, other):" in markup and "<details>" in markup
+
+
 def test_each_part_is_judged_with_the_kits_parts_around_it() -> None:
     # Whatever is wrong in the learner's own file: it is not looked at.
     solve("01.graph")
@@ -273,6 +288,47 @@ def test_the_gradients_of_the_whole_engine_are_those_of_pytorch(seed: int) -> No
 
     for a, b in zip(mine, theirs, strict=True):
         np.testing.assert_allclose(a.grad, b.grad.numpy(), rtol=1e-12, atol=1e-14)
+
+
+def code_lines(source: str) -> set[int]:
+    """Return the lines with code in them: no blank line, no comment, no docstring."""
+    tree, text = ast.parse(source), (ast.FunctionDef, ast.ClassDef, ast.Module)
+    docstrings = {
+        line
+        for part in ast.walk(tree)
+        if isinstance(part, text) and ast.get_docstring(part)
+        for line in range(part.body[0].lineno, (part.body[0].end_lineno or 0) + 1)
+    }
+    layout = {tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT}
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {
+        line
+        for token in tokens
+        if token.type not in {*layout, tokenize.ENDMARKER}
+        for line in range(token.start[0], token.end[0] + 1)
+    } - docstrings
+
+
+def test_the_engine_is_as_short_as_the_readme_says() -> None:
+    solutions = [COURSE.folder / "source" / part.name / f"{part.name}.ipynb" for part in PARTS]
+    to_write: list[str] = []
+    for part, path in zip(PARTS, solutions, strict=True):
+        for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+            source = "".join(cell["source"])
+            grading = cell["metadata"].get("nbgrader", {})
+            is_own = grading.get("solution") and not is_engine(cell)
+            if is_own and any(re.search(rf"(def|class) {n}\b", source) for n in part.names):
+                to_write.append(source)
+    own = sum(
+        len(code_lines(textwrap.dedent(block)))
+        for source in to_write
+        for block in re.findall(r"### BEGIN SOLUTION\n(.*?)\n *### END SOLUTION", source, re.S)
+    )
+    readme = (COURSE.folder / "README.md").read_text(encoding="utf-8")
+    whole_file, written = re.findall(r"has (\d+) lines of code.*?writes (\d+)", readme, re.S)[0]
+
+    assert len(code_lines(whole(PARTS))) == int(whole_file)
+    assert own == int(written) < 150
 
 
 def test_exercise_12_brings_exactly_the_parts_before_it() -> None:

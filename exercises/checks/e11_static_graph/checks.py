@@ -4,9 +4,9 @@ from autodiff_kit.grading.checks import check
 
 
 def run(program, x, greater=lambda a, b: a > b):
-    """Run a program on numbers or nodes: its steps are [op, left, right], a guard is `left > right`.
+    """Run a program on numbers or nodes, and return what each step makes.
 
-    Return what each step makes.
+    The steps are [op, left, right]; a guard is `left > right`.
     """
     results = []
 
@@ -129,7 +129,8 @@ class Decisions:
         step.guards.clear()
         results = run(data["program"], inputs, step.is_greater)
         nodes = [*inputs, *results]
-        answers = [bool(x) for x, (op, *_) in zip(results, data["program"]) if op == "guard"]
+        steps = zip(results, data["program"], strict=True)
+        answers = [bool(x) for x, (op, *_) in steps if op == "guard"]
         notes = [
             [next((i for i, n in enumerate(nodes) if n is x), -1), float(limit), bool(answer)]
             for x, limit, answer in step.guards
@@ -149,9 +150,9 @@ class Decisions:
     def in_words(value):
         answers, notes = value
         names = {0: "x", 2: "x * x"}
-        noted = [f"{names.get(i, 'a new node')} > {n:g} was {answer}" for i, n, answer in notes]
-        said = " and ".join(map(str, answers))
-        return f"answered {said}; noted: {', '.join(noted) or 'nothing'}"
+        phrases = [f"{names.get(i, 'a new node')} > {n:g} was {answer}" for i, n, answer in notes]
+        words = " and ".join(map(str, answers))
+        return f"answered {words}; noted: {', '.join(phrases) or 'nothing'}"
 
 
 @check(step="trace", points=1, concept="the graph that one run leaves", using=[run, described])
@@ -207,15 +208,16 @@ class Runs:
         return {"counts": [int(n) for n in rng.choice([1, 2, 3, 4], 3, replace=False)]}
 
     def drive(step, data):
-        def function(x):
-            for number in range(count):  # what `is_greater` does
-                step.guards.append((x, float(number), False))
-            return x + x
+        def decides(count):
+            def function(x):
+                for number in range(count):  # what `is_greater` does
+                    step.guards.append((x, float(number), False))
+                return x + x
+
+            return function
 
         step.guards.clear()
-        graphs = []
-        for count in data["counts"]:
-            graphs.append(step.trace(function, [1.0]))
+        graphs = [step.trace(decides(count), [1.0]) for count in data["counts"]]
         return [
             [len(guards), sum(guard[0] is inputs[0] for guard in guards)]
             for inputs, _, guards in graphs

@@ -246,9 +246,9 @@ class Arrays:
 @check(step="engine", points=1, concept="modes, checkpoints, replays", using=[kits_parts])
 class Modes:
     caption = (
-        "x * x inside of no_grad, a checkpointed chain, and the traced graph of x * y + 2 * x (which "
-        "parts are the kit's; how many inputs the product has; the chain's value and gradient; what "
-        "a replay gives for other numbers, and its gradients)"
+        "x * x inside of no_grad, a checkpointed chain, and the traced graph of x * y + 2 * x "
+        "(which parts are the kit's; how many inputs the product has; the chain's value and "
+        "gradient; what a replay gives for other numbers, and its gradients)"
     )
     example = {"x": 0.5, "every": 2, "blocks": 3, "inputs": [3.0, 5.0], "others": [4.0, 6.0]}
 

@@ -148,28 +148,12 @@ def softplus_rule(g, x):
 def rule_of_rule(gg, g, x):
     return gg * slope(lambda g: g * sigmoid(x), g, 1.0), gg * g * slope(sigmoid, x, 1.0)
 """,
-    "e11_static_graph": """
-import numpy as np
-def gradients(tape, values, results):
-    def last(values):
-        made = []
-        def value(ref):
-            kind, what = ref
-            return {"input": values, "result": made}[kind][what] if kind != "constant" else what
-        for op, left, right in tape:
-            a, b = value(left), value(right)
-            made.append(a + b if op == "add" else a * b)
-        return made[-1]
-    values = np.array(values)
-    return [float(slope(last, values, move)) for move in np.eye(len(values))]
-""",
 }
 
 
 # Other steps have no backward rule in them.
 STEPS = {
     "e09_variable_length": {"rule"},
-    "e11_static_graph": {"gradients"},
     "e16_gradcheck": {"softplus_rule", "rule_of_rule"},
 }
 # Nothing but the digits tells a rule from a difference there, and a complex step has all of them.
@@ -225,8 +209,6 @@ def test_a_difference_earns_nothing_where_a_rule_is_asked_for(kind: str, answer:
         ("e08_control_flow", "rounds", "five points", "worked out elsewhere"),
         ("e09_variable_length", "rule", "central", "their mean overflows"),
         ("e16_gradcheck", "softplus_rule", "central", "from a difference"),
-        ("e11_static_graph", "gradients", "central", "computed again"),
-        ("e11_static_graph", "gradients", "a complex step", "computed again"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")

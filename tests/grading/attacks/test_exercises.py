@@ -98,17 +98,6 @@ def wrong_rules(ops, rng):
     return named or [n for n, words in codes.items() if words != min(codes.values())]
 """,
     ),
-    "program read in a closure": (
-        "e11_static_graph",
-        "trace",
-        """
-def trace(f, values):
-    program = f.__closure__[0].cell_contents["program"]
-    made = f.__globals__["run"](program, values)
-    tape = [[*s, bool(v)] if s[0] == "guard" else s for s, v in zip(program, made)]
-    return tape, ["result", len(tape) - 1]
-""",
-    ),
     "driver exchanged": (
         "e07_grad_mode",
         "decorator",

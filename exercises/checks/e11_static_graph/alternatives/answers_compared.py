@@ -9,8 +9,8 @@ def trace(function, values):
     guards.clear()
     inputs = [Node(value, "leaf", (), True) for value in values]
     root = function(*inputs)
-    noted, guards[:] = guards[:], []
-    return inputs, root, noted
+    notes, guards[:] = guards[:], []
+    return inputs, root, notes
 
 
 def recompute(root):
@@ -21,14 +21,14 @@ def recompute(root):
 
 
 def replay(graph, values):
-    inputs, root, noted = graph
+    inputs, root, notes = graph
     [setattr(x, "value", value) for x, value in zip(inputs, values, strict=True)]
 
     def now(node, number):
         recompute(node)
         return node.value > number
 
-    if [now(node, number) for node, number, _ in noted] != [answer for *_, answer in noted]:
+    if [now(node, number) for node, number, _ in notes] != [answer for *_, answer in notes]:
         raise BranchChanged
     recompute(root)
     return root

@@ -27,10 +27,10 @@ def recompute(root):
 
 
 def replay(graph, values):
-    inputs, root, noted = graph
+    inputs, root, notes = graph
     for place, x in enumerate(inputs):
         x.value = values[place]
-    for node, number, answer in noted:
+    for node, number, answer in notes:
         recompute(node)
         if answer is not bool(node.value > number):
             raise BranchChanged("another branch")

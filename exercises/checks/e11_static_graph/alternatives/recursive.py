@@ -22,11 +22,11 @@ def recompute(root, done=None):
 
 
 def replay(graph, values):
-    inputs, root, noted = graph
+    inputs, root, notes = graph
     for x, value in zip(inputs, values, strict=True):
         x.value = value
-    for node in [root, *(node for node, _, _ in noted)]:
+    for node in [root, *(node for node, _, _ in notes)]:
         recompute(node)
-    if any((node.value > number) is not answer for node, number, answer in noted):
+    if any((node.value > number) is not answer for node, number, answer in notes):
         raise BranchChanged
     return root
