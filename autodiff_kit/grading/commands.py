@@ -16,6 +16,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from autodiff_kit.files import written_whole
 from autodiff_kit.grading import sandbox
 from autodiff_kit.grading.command_options import (
     COURSE,
@@ -38,7 +39,7 @@ from autodiff_kit.grading.puzzles import PUZZLES
 from autodiff_kit.grading.rebuild_command import rebuild
 from autodiff_kit.grading.regrade_command import regrade
 from autodiff_kit.grading.release import build as released
-from autodiff_kit.grading.release import has_test_cells, with_engine, with_hidden_tests
+from autodiff_kit.grading.release import handout, has_test_cells, with_engine, with_hidden_tests
 from autodiff_kit.grading.report_command import report
 from autodiff_kit.grading.results import (
     BY_HAND,
@@ -277,7 +278,13 @@ def verify_(keys: tuple[str, ...], folder: Path | None, seeds: int) -> None:
 @click.command()
 @COURSE
 @click.option("--check", is_flag=True, help="Write nothing; fail if a notebook would change.")
-def build(folder: Path | None, check: bool) -> None:
+@click.option(
+    "--handout",
+    "archive",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a zip for learners, too: their notebooks, and no checks, puzzles or solutions.",
+)
+def build(folder: Path | None, check: bool, archive: Path | None) -> None:
     """Make the learners' notebooks and puzzles (release) from the teacher's notebooks (source).
 
     In the source, the hidden tests (for those who use nbgrader) are brought in line with the
@@ -285,7 +292,9 @@ def build(folder: Path | None, check: bool) -> None:
     exercises that ask for them (`puzzles = true` in course.toml or exercise.toml): their file
     contains the solutions.
     """
-    stale = []
+    if check and archive is not None:
+        raise click.UsageError("--check writes nothing, and --handout a file: give one of them.")
+    stale, notebooks_by_name = list[str](), dict[str, bytes]()
     with explained():
         course = course_in(folder)
         for exercise in course.exercises():
@@ -296,7 +305,7 @@ def build(folder: Path | None, check: bool) -> None:
             new = with_hidden_tests(old, exercise) if has_test_cells(old) else old
             if exercise.whole_engine:
                 new = with_engine(new, whole(parts_before(course.folder, name)))
-            data = released(new)
+            data = notebooks_by_name[name] = released(new)
             if new == old and target.is_file() and target.read_bytes() == data:
                 continue
             stale.append(name)
@@ -317,6 +326,10 @@ def build(folder: Path | None, check: bool) -> None:
         raise click.ClickException(
             f"Not built from their source: {', '.join(stale)}.\n-> Run: autodiff-kit build"
         )
+    if archive is not None:
+        with written_whole(archive) as file:
+            file.write(handout(notebooks_by_name))
+        click.echo(f"{archive}: learners' notebooks, {len(notebooks_by_name)} of them")
     release = course.folder / "release"
     click.echo(f"{len(course.names)} notebooks, {notebooks} of them new or changed: {release}")
     if puzzles is not None:

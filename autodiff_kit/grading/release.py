@@ -8,15 +8,25 @@ next: ``checks.py``.
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
+from collections.abc import Mapping
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.grading.engine_parts import is_engine
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.questions import TO_ANSWER
 
-__all__ = ["build", "has_test_cells", "with_engine", "with_hidden_tests", "without_hidden_tests"]
+__all__ = [
+    "build",
+    "handout",
+    "has_test_cells",
+    "with_engine",
+    "with_hidden_tests",
+    "without_hidden_tests",
+]
 
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 # What learners get of it defines a name that is asked for, as the stubs in all other cells do.
@@ -70,6 +80,25 @@ def build(source: bytes) -> bytes:
             raise ExerciseError(f"The cell {cell['id']} has a mark without its partner.")
         _write(cell, text)
     return _bytes(notebook)
+
+
+def handout(notebooks: Mapping[str, bytes]) -> bytes:
+    """Return a zip of the learners' notebooks and of nothing else: no checks, puzzles or mistakes.
+
+    The same notebooks give the same bytes.
+
+    Parameters
+    ----------
+    notebooks : mapping of exercise to bytes
+        As `build` returns them.
+    """
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, notebook in notebooks.items():
+            entry = zipfile.ZipInfo(f"{name}/{name}.ipynb")  # of 1980: not of when it was made
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            archive.writestr(entry, notebook)
+    return data.getvalue()
 
 
 def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:

@@ -36,7 +36,8 @@ def made(exercise: Exercise) -> list[tuple[str, Puzzle]]:
     name = exercise.name
     data = (COURSE.folder / "source" / name / f"{name}.ipynb").read_bytes()
     # A whole engine is no puzzle: its parts are.
-    cells = [cell for cell in json.loads(data)["cells"] if not is_engine(cell)]
+    code = [cell for cell in json.loads(data)["cells"] if cell["cell_type"] == "code"]
+    cells = [cell for cell in code if not is_engine(cell)]
     cells = ["".join(cell["source"]) for cell in cells]
     cells = [cell for cell in cells if "### BEGIN SOLUTION" in cell]
     return list(zip(cells, puzzles_of(exercise, data), strict=True))
