@@ -6,8 +6,10 @@ exercises are verified, under 3 seeds and beside two others instead of all.
 """
 
 import dataclasses
+import gc
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
 
@@ -35,6 +37,17 @@ from tests.gate import IN_THE_GATE, row_by_row, some
 COURSE: Course = open_course(Path(__file__).resolve().parents[3] / "exercises")
 EXERCISES = COURSE.exercises()
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
+
+
+@pytest.fixture(autouse=True)
+def without_the_garbage_collector() -> Iterator[None]:
+    """Let no test wait for it: answers are kept by the hundred thousand, and none has a cycle.
+
+    It looked at all of them again and again, for a quarter of the time.
+    """
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def notebook_of(exercise: Exercise, kind: str = "source") -> Path:
