@@ -206,7 +206,7 @@ class Work:
         is_running = tracemalloc.is_tracing()
         tracemalloc.start()
         try:
-            ballast = np.ones(10**6)  # the count cannot begin anew unseen
+            ballast = np.empty(10**6)  # the count cannot begin anew unseen
             before = tracemalloc.get_traced_memory()[0]
             g = step.gradient(*arguments)
         finally:
