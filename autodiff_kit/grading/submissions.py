@@ -13,6 +13,7 @@ import inspect
 import math
 import re
 import time
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -41,12 +42,13 @@ __all__ = ["MAX_FILES", "find"]
 
 MAX_FILES = 100  # files of one learner that are looked at
 MAX_TOGETHER = 2 * MAX_FILE  # bytes of all of them
-MAX_ZIPS = 5  # of one learner
+MAX_ZIPS = 5  # of one learner for the same exercise: a course has one of `submit` for each
 MAX_RIVALS = 10  # of one learner for the same exercise that are looked into
 MAX_TIED = 3  # of these that are graded
 MAX_SEEN = 1_000  # files in one learner's folder
 LOOKING = Limits(seconds=3, memory=512, total=3)  # into one of several files
 MAX_UNPACKING = 10.0  # seconds, for all zips of one learner
+UNPACKING_EACH = 1.0  # seconds more, for each exercise of the course
 MAX_LOOKING = 6.0  # seconds, into all of one learner's files for an exercise
 _CUT = f"More than {MAX_FILES} files: the others are not read."
 
@@ -123,18 +125,19 @@ def _read(
     files: list[tuple[File, Submission]], names: Names, runner: Runner
 ) -> Iterator[Submission]:
     """Yield what one learner has handed in, zips unpacked; those of no use have a `problem`."""
-    size = zips = 0
-    unpacking = 0.0
+    size, unpacking = 0, 0.0
+    zips = Counter[str]()
+    most = MAX_UNPACKING + UNPACKING_EACH * len(names.exercises)
     for file, label in files[:MAX_FILES]:
         try:
             if size > MAX_TOGETHER:
                 raise Unreadable(f"All files together have more than {MAX_TOGETHER // 2**20} MiB.")
             data = file.read()
             size += len(data) * (file.suffix in CANDIDATES)
-            zips += file.suffix == ".zip"
-            if file.suffix == ".zip" and zips > MAX_ZIPS:
+            zips[label.exercise] += file.suffix == ".zip"
+            if file.suffix == ".zip" and zips[label.exercise] > MAX_ZIPS:
                 raise Unreadable(f"More than {MAX_ZIPS} zips: this one is not read.")
-            if file.suffix == ".zip" and unpacking > MAX_UNPACKING:
+            if file.suffix == ".zip" and unpacking > most:
                 raise Unreadable("Other zips took too long: this one is not read.")
             if file.suffix == ".zip":
                 begun = time.monotonic()

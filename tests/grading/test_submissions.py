@@ -347,6 +347,25 @@ def test_a_learners_own_zip_stands_for_the_notebook_in_it(tmp_path: Path) -> Non
     assert submission.suffix == ".ipynb"
 
 
+def test_a_learner_may_hand_in_a_zip_for_each_exercise_and_a_few_for_one(tmp_path: Path) -> None:
+    course = [f"e{number:02}_part" for number in range(18)]
+    for name in course:
+        path = tmp_path / "ada" / f"{name}-submit.zip"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(zipped([(f"{name}.ipynb", name.encode()), ("receipt.json", b"{}")]))
+    for number in range(8):
+        path = tmp_path / "eve" / f"e00_part ({number}).zip"
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(zipped([("e00_part.ipynb", b"%d" % number)]))
+
+    hand_ins = list(find(tmp_path, course, runner=InProcess()))
+
+    ada = {s.exercise: s.data.decode() for s in hand_ins if s.student == "ada" and not s.problem}
+    assert ada == {name: name for name in course}
+    eve = [s for s in hand_ins if s.student == "eve"]
+    assert "Which of these 5 files is it?" in eve[0].problem and len(eve) == 1
+
+
 def test_files_of_the_system_are_no_submissions(tmp_path: Path) -> None:
     names = [
         "__MACOSX/ada_e01_double.py",

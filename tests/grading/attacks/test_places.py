@@ -77,7 +77,8 @@ def test_files_on_top_of_one_another_in_a_zip_are_not_unpacked(tmp_path: Path) -
 def test_all_zips_of_one_learner_have_one_limit_of_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(submissions, "MAX_UNPACKING", 0.0)
+    for name in ("MAX_UNPACKING", "UNPACKING_EACH"):
+        monkeypatch.setattr(submissions, name, 0.0)
     for number in range(3):
         put(tmp_path, f"eve/e01_double/{number}.zip", zlib.compress(b"no zip"))
 
