@@ -118,6 +118,9 @@ def _frame(title: str, lessons: Sequence[Lesson]) -> str:
 <input id="file" type="file" accept=".json" hidden aria-label="File with your work">
 <span id="status" class="status" role="status"><span id="words"></span>
 <progress id="bar" max="3" aria-label="Start of Python"></progress></span>
+<span id="news" class="news" role="status" hidden>
+This lesson has a new version. Yours stays as it is.
+<button id="open-new" type="button">Open the new one beside mine</button></span>
 </header>
 <main class="stage">
 <iframe id="notebook" title="The notebook"></iframe>

@@ -37,6 +37,7 @@ SETTINGS: dict[str, Any] = {
     "@jupyterlab/apputils-extension/notification": {"fetchNews": "false", "checkForUpdates": False},
 }
 THEMES = "@jupyterlab/apputils-extension/themes"
+DARK = {"theme": "JupyterLab Dark"}
 KEPT = 4  # pages with JupyterLab in them
 
 # Resolves when the kernel of the notebook opened last answers; "idle" in toolbars comes too early.
@@ -222,7 +223,7 @@ def setting(jupyter: Server) -> Iterator[Callable[[str, dict[str, Any]], None]]:
 @pytest.fixture
 def night(setting: Callable[[str, dict[str, Any]], None]) -> None:
     """JupyterLab's own dark theme, for one test."""
-    setting(THEMES, {"theme": "JupyterLab Dark"})
+    setting(THEMES, DARK)
 
 
 def _wait_for(url: str, process: subprocess.Popen[bytes], log: Path) -> None:
@@ -360,13 +361,29 @@ def desk(
 
 
 @pytest.fixture
-def notebook(jupyter: Server, desk: Callable[..., Desk]) -> Callable[..., Any]:
+def notebook(
+    jupyter: Server,
+    desk: Callable[..., Desk],
+    setting: Callable[[str, dict[str, Any]], None],
+) -> Callable[..., Any]:
     """Open a notebook of the server, run it, and return the page.
 
-    ``notebook(path, run=True, app="lab" or "notebooks", **desk arguments)``
+    ``notebook(path, run=True, app="lab" or "notebooks", dark=True, **desk arguments)``: dark is
+    JupyterLab's own theme, ``system_dark`` that of the system alone, which JupyterLab overrules.
     """
 
-    def open_it(path: Path, *, run: bool = True, app: str = "lab", **how: Any) -> Any:
+    def open_it(
+        path: Path,
+        *,
+        run: bool = True,
+        app: str = "lab",
+        dark: bool = False,
+        system_dark: bool = False,
+        **how: Any,
+    ) -> Any:
+        how["dark"] = system_dark
+        if dark:
+            setting(THEMES, DARK)
         if app == "notebooks" and find_spec("notebook") is None:
             missing("notebook is not installed")
         lab = tuple(jupyter.now().items()) if app == "lab" else None

@@ -188,12 +188,7 @@ def test_the_step_of_a_training_run_is_chosen_by_key_and_by_mouse(lab: Any) -> N
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1400, False), (900, True)])
-def test_all_of_it_is_readable_and_accessible(
-    lab: Any, axe: str, width: int, dark: bool, request: pytest.FixtureRequest
-) -> None:
-    if dark:
-        request.getfixturevalue("night")
-
+def test_all_of_it_is_readable_and_accessible(lab: Any, axe: str, width: int, dark: bool) -> None:
     page = lab(NETWORK, SLOPE, DESCENT, FLOW, HISTOGRAM, width=width, dark=dark)
 
     boards = page.locator(".adk-board")

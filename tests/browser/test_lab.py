@@ -170,7 +170,7 @@ def test_in_the_dark_theme_it_is_dark_and_can_be_read(
 def test_in_the_light_theme_axe_finds_nothing(
     lesson: Path, notebook: Any, board: Any, axe: str
 ) -> None:
-    stepper = board(notebook(lesson, dark=True))  # the theme of JupyterLab wins over the system's
+    stepper = board(notebook(lesson, system_dark=True))  # the theme of JupyterLab wins
     stepper.press("Last step")
 
     assert stepper.root.evaluate("root => getComputedStyle(root).colorScheme") == "light"

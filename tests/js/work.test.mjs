@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { broughtBack, damage, taken } from "../../autodiff_kit/site/static/work.mjs";
+import { broughtBack, damage, newVersion, putBeside, taken } from "../../autodiff_kit/site/static/work.mjs";
 
 const notebook = (source, outputs = []) => ({ cells: [{ cell_type: "code", source, outputs }], metadata: {} });
 
@@ -131,4 +131,33 @@ test("a file that holds no work, or leads out of the folder, changes nothing", (
     assert.match(damage({ ...good, files: [{ ...good.files[0], path }] }), /damaged/);
   }
   for (const files of ["none", [null], [3]]) assert.match(damage({ ...good, files }), /damaged/);
+});
+
+test("a new version of a lesson that was begun is offered, and put beside the learner's copy", async () => {
+  const store = new Map();
+  const memory = { getItem: (key) => store.get(key) ?? null, setItem: (key, value) => store.set(key, value) };
+  ship({ "a.ipynb": notebook("first") });
+  const contents = contentsOf({ "a.ipynb": asNotebook("first") });
+  assert.equal(await newVersion(contents, "a.ipynb", memory), null); // opened for the first time
+
+  contents.files["a.ipynb"] = asNotebook("mine", ["shown"]);
+  assert.equal(await newVersion(contents, "a.ipynb", memory), null); // changed; the site has none that is newer
+
+  ship({ "a.ipynb": notebook("second") });
+  const found = await newVersion(contents, "a.ipynb", memory);
+  assert.deepEqual(found, notebook("second"));
+  assert.equal(await putBeside(contents, "a.ipynb", found, memory), "a (new version).ipynb");
+  assert.deepEqual(contents.files["a.ipynb"], asNotebook("mine", ["shown"]));
+  assert.deepEqual(contents.files["a (new version).ipynb"].content, notebook("second"));
+  assert.equal(await newVersion(contents, "a.ipynb", memory), null); // it was taken
+});
+
+test("a lesson that was only run is told of a new version, too, and none is offered that the site has not", async () => {
+  const store = new Map([["autodiff-kit-version:a.ipynb", "of an older one"]]);
+  const memory = { getItem: (key) => store.get(key) ?? null, setItem: (key, value) => store.set(key, value) };
+  ship({ "a.ipynb": notebook("second") });
+
+  assert.deepEqual(await newVersion(contentsOf({ "a.ipynb": asNotebook("first", ["run"]) }), "a.ipynb", memory), notebook("second"));
+  assert.equal(await newVersion(contentsOf({ "b.ipynb": asNotebook("mine") }), "b.ipynb", memory), null);
+  assert.equal(await newVersion(contentsOf({ "a.ipynb": asNotebook("second", ["run"]) }), "a.ipynb", memory), null);
 });

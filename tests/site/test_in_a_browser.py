@@ -81,6 +81,46 @@ def test_another_lesson_runs_with_the_python_that_is_there(
     assert (trial.errors, trial.requests) == ([], [])
 
 
+def test_a_new_version_of_a_lesson_is_offered_and_put_beside_the_learners(
+    opened: tuple[Any, str], context: Any, first_visit: tuple[Any, Trial]
+) -> None:
+    lesson, _ = first_visit
+    name, new = LESSONS[1], LESSONS[1].replace(".ipynb", " (new version).ipynb")
+    contents = (
+        "document.querySelector('#notebook').contentWindow.jupyterapp.serviceManager.contents"
+    )
+    lesson.evaluate(
+        f"""async path => {{
+          const {{ content }} = await {contents}.get(path, {{ content: true }});
+          content.cells[0].source = '# Mine';
+          await {contents}.save(path, {{ type: 'notebook', format: 'json', content }});
+          localStorage.setItem(`autodiff-kit-version:${{path}}`, 'that of last year');
+        }}""",
+        name,
+    )
+    page = context.new_page()
+    open_lesson(page, opened[1], name)
+
+    page.click("#open-new", timeout=60_000)
+    page.wait_for_function(
+        """path => {
+          const shell = document.querySelector('#notebook').contentWindow?.jupyterapp?.shell;
+          const context = shell?.currentWidget?.context;
+          return context?.path === path && context.isReady;
+        }""",
+        arg=new,
+        timeout=60_000,
+    )
+
+    first = "async path => (await CONTENTS.get(path, { content: true })).content.cells[0].source"
+    cells = (page.evaluate(first.replace("CONTENTS", contents), path) for path in (name, new))
+    sources = ["".join(lines) for lines in cells]
+    shipped = json.loads((Path(SITE or "") / "files" / name).read_text("utf-8"))
+    assert sources == ["# Mine", "".join(shipped["cells"][0]["source"])]
+    assert not page.is_visible("#news")
+    page.close()
+
+
 @pytest.fixture(scope="module")
 def page(opened: tuple[Any, str], context: Any, first_visit: tuple[Any, Trial]) -> Any:
     """An exercise, opened after a visit to another page, without a network; Python is ready."""
@@ -153,6 +193,22 @@ def test_an_exercise_is_handed_in_from_the_tab(page: Any) -> None:
     link = run_new_cell(page, 'submit("04.accumulate", yes=True)')
     assert '<a download="e04_accumulate-submit.zip" href="data:application/zip;base64,' in link
     assert "packed for handing in" in run_new_cell(page, "status()")
+
+
+def test_an_infinite_loop_in_a_lab_ends_though_there_are_no_threads(page: Any) -> None:
+    code = """from autodiff_kit.widgets import ControlFlow, running
+running.run.__kwdefaults__["seconds"] = 0.5
+def endless(x=1.0):
+    while x > 0:
+        pass
+lab = ControlFlow(lambda x=1.0: x * 2 if x < 2 else endless(x))
+before = lab.message
+lab.state = {"x": 3.0}
+print([before, lab.message])"""
+
+    said = run_new_cell(page, code)
+
+    assert said.startswith("['', 'The lambda was stopped: it was still running after 0.5 seconds.")
 
 
 def test_an_exercise_is_checked_in_the_tab(page: Any) -> None:

@@ -1,6 +1,6 @@
 // The page around an open lesson: a first look while Python starts, and what becomes of the work.
 
-import { broughtBack, damage, taken } from "./work.mjs";
+import { broughtBack, damage, newVersion, putBeside, taken } from "./work.mjs";
 
 const element = (id) => document.getElementById(id);
 const lessons = JSON.parse(element("lessons").textContent);
@@ -35,15 +35,17 @@ async function app(frame) {
   }
 }
 
-async function start() {
+async function start(path = lesson.path) {
   const frame = element("notebook");
-  frame.src = `notebooks/index.html?path=${encodeURIComponent(lesson.path)}`;
+  delete document.documentElement.dataset.ready;
+  frame.src = `notebooks/index.html?path=${encodeURIComponent(path)}`;
   say(0, STARTS[0]);
   const jupyter = await app(frame);
   say(1, STARTS[1]);
   const { sessionContext, context } = jupyter.shell.currentWidget;
   await context.ready;
   followLinks(frame.contentDocument);
+  if (path === lesson.path) offerNew(jupyter.serviceManager.contents).catch(() => {}); // where nothing can be stored
   await sessionContext.ready;
   for (;;) {
     const kernel = sessionContext.session?.kernel;
@@ -59,6 +61,21 @@ async function start() {
   element("wait").textContent = "Python is ready. Step on as long as you like.";
   document.documentElement.dataset.ready = "true";
   keepForLater(frame).catch(() => {}); // it is tried again at the next visit
+}
+
+/** Say that the site has a new version of a lesson that the learner has begun; theirs is never overwritten. */
+async function offerNew(contents) {
+  const { path } = lesson;
+  const notebook = await newVersion(contents, path, localStorage);
+  if (!notebook) return;
+  element("news").hidden = false;
+  element("open-new").addEventListener("click", async () => {
+    await saveOpen();
+    const name = await putBeside(contents, path, notebook, localStorage);
+    element("news").hidden = true;
+    showLook(false);
+    start(name).catch(failed);
+  });
 }
 
 /** Let a notebook's links to others open as lessons do; JupyterLite would ask a server for its own page of them. */
@@ -169,10 +186,11 @@ const look = element("first");
 look.addEventListener("load", () => setTimeout(run, 50), { once: true });
 look.src = `looks/${lesson.look}`;
 look.focus(); // its keys work at once
+const failed = (error) => say(0, `Python did not start: ${error.message ?? error}. Reload the page.`, true);
 let isRunning = false;
 function run() {
   if (isRunning) return;
   isRunning = true;
-  start().catch((error) => say(0, `Python did not start: ${error.message ?? error}. Reload the page.`, true));
+  start().catch(failed);
 }
 setTimeout(run, 3000);

@@ -8,7 +8,7 @@ const HIDDEN = [".autodiff-kit-progress.json", ".autodiff-kit-exercises.json"]; 
 async function shipped({ path, format }) {
   const url = `files/${path.split("/").map(encodeURIComponent).join("/")}`;
   // Without a network, a file that was not kept for that is none of the site's.
-  const answer = await fetch(url).catch(() => null);
+  const answer = await fetch(url, { cache: "no-cache" }).catch(() => null);
   if (!answer?.ok) return null;
   if (format !== "base64") return answer.text();
   return btoa(Array.from(new Uint8Array(await answer.arrayBuffer()), (byte) => String.fromCharCode(byte)).join(""));
@@ -61,10 +61,10 @@ export async function taken(contents) {
 }
 
 /** A free name beside a path: `a.ipynb`, `a (brought back).ipynb`, `a (brought back 2).ipynb`. */
-async function freeName(contents, path) {
+async function freeName(contents, path, words = "brought back") {
   const [, stem, ending] = path.match(/^(.*?)(\.[^./]*)?$/);
   for (let k = 1; ; k += 1) {
-    const name = `${stem} (brought back${k > 1 ? ` ${k}` : ""})${ending ?? ""}`;
+    const name = `${stem} (${words}${k > 1 ? ` ${k}` : ""})${ending ?? ""}`;
     try {
       await contents.get(name, { content: false });
     } catch {
@@ -81,6 +81,40 @@ export function damage(work) {
   const isFile = ({ path, type, content }) =>
     typeof path === "string" && !/(^|\/)\.\.?(\/|$)|^\//.test(path) && ["notebook", "file"].includes(type) && content != null;
   return Array.isArray(work.files) && work.files.every(isWhole) ? "" : "This file is damaged: parts of it are missing.";
+}
+
+// -- new versions of what the site brings: of each notebook it is known from which one the learner's copy began
+
+const versionKey = (path) => `autodiff-kit-version:${path}`;
+const sources = (notebook) => JSON.stringify(code(notebook).map(([type, source]) => [type, source]));
+
+/** A short text that differs for different texts; not against forgery. */
+function fingerprint(text) {
+  let hash = 0xcbf29ce484222325n;
+  for (const letter of text) hash = BigInt.asUintN(64, (hash ^ BigInt(letter.codePointAt(0))) * 0x100000001b3n);
+  return hash.toString(36);
+}
+
+/** The notebook of this path as the site has it now, if the learner's copy began with another one; else null. */
+export async function newVersion(contents, path, store) {
+  const text = await shipped({ path, format: "json" });
+  if (text == null) return null;
+  const { content } = await contents.get(path, { content: true });
+  const [here, there] = [content, JSON.parse(text)].map(sources);
+  const known = store.getItem(versionKey(path));
+  if (here === there || known == null) {
+    store.setItem(versionKey(path), fingerprint(there));
+    return null;
+  }
+  return known === fingerprint(there) ? null : JSON.parse(text);
+}
+
+/** Put a new version beside the learner's copy, which stays as it is; return its name. */
+export async function putBeside(contents, path, notebook, store) {
+  const name = await freeName(contents, path, "new version");
+  await contents.save(name, { type: "notebook", format: "json", content: notebook });
+  store.setItem(versionKey(path), fingerprint(sources(notebook)));
+  return name;
 }
 
 async function makeFolders(contents, path) {
