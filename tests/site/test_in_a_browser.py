@@ -206,9 +206,11 @@ before = lab.message
 lab.state = {"x": 3.0}
 print([before, lab.message])"""
 
-    said = run_new_cell(page, code)
+    messages = run_new_cell(page, code)
 
-    assert said.startswith("['', 'The lambda was stopped: it was still running after 0.5 seconds.")
+    assert messages.startswith(
+        "['', 'The lambda was stopped: it was still running after 0.5 seconds."
+    )
 
 
 def test_an_exercise_is_checked_in_the_tab(page: Any) -> None:
