@@ -82,8 +82,9 @@ def files() -> list[Path]:
     kinds = (".py", ".toml", ".js", ".mjs", ".css", ".html")
     paths = [path for path in package.rglob("*") if path.suffix in kinds]
     paths += [*ROOT.glob("*.md"), ROOT / "exercises/README.md"]
-    paths += [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/source/*.ipynb")]
+    paths += [*ROOT.glob("notebooks/*.ipynb"), *ROOT.glob("exercises/source/*/*.ipynb")]
     paths += ROOT.glob("exercises/checks/*/checks.py")
+    paths += ROOT.glob("exercises/checks/*/*.toml")
     return sorted(path for path in paths if not path.is_relative_to(package / "outside"))
 
 
@@ -140,8 +141,19 @@ def participles_in(source: str) -> Iterator[tuple[int, str]]:
             yield node.lineno, name
 
 
+def cells() -> Iterator[tuple[str, str]]:
+    """Yield each cell of an exercise's notebook that holds code, with its place."""
+    for path in sorted(ROOT.glob("exercises/source/*/*.ipynb")):
+        name = path.relative_to(ROOT).as_posix()
+        for number, cell in enumerate(json.loads(path.read_text(encoding="utf-8"))["cells"]):
+            if cell["cell_type"] == "code":
+                yield f"{name}:cell {number}", "".join(cell["source"])
+
+
 def participles() -> Iterator[tuple[str, str]]:
     """Yield each place where a participle is a name, and the name."""
+    for place, source in cells():
+        yield from ((f"{place}:{line}", name) for line, name in participles_in(source))
     for path in sources():
         source = path.read_text(encoding="utf-8")
         if not any(word in source for word in PARTICIPLES):

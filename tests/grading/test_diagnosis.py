@@ -239,7 +239,7 @@ def test_gradients_that_are_all_twice_too_large_fail_where_their_size_is_asked_f
 
 def test_a_leaf_that_is_the_root_keeps_the_gradient_it_had() -> None:
     solution = COURSE.exercise("04.accumulate").solution
-    begun = "    cotangents = {id(root): 1.0}\n"
+    begun = "    gradients = {id(root): 1.0}\n"
     overwritten = f"    if not root.inputs:\n        root.grad = 1.0\n        return\n{begun}"
 
     row = rows("04.accumulate", solution.replace(begun, overwritten))["backward"]

@@ -118,7 +118,7 @@ def test_what_was_left_out_is_the_kits_and_marked() -> None:
 
 
 def test_a_part_solved_later_takes_the_kits_place_and_later_parts_stay() -> None:
-    solve("04.accumulate", ("before = cotangents", "earlier = before = cotangents"))
+    solve("04.accumulate", ("before = gradients", "earlier = before = gradients"))
     later = text().partition("# --- 04")[2]
 
     solve("02.rules", ("return g * y, g * x", "return y * g, x * g"))

@@ -1,4 +1,4 @@
-"""Is each rule the cotangent times the operation's own slope, to the last digits?"""
+"""Is each rule the gradient times the operation's own slope, to the last digits?"""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Is a cotangent summed over just those axes that were stretched?"""
+"""Is a gradient summed over just those axes that were stretched?"""
 
 import numpy as np
 
@@ -20,7 +20,7 @@ def sizes(rng, count):
 
 
 class ToShape:
-    """What is asked of a cotangent and a shape, whatever is to be summed."""
+    """What is asked of a gradient and a shape, whatever is to be summed."""
 
     def drive(step, data):
         return step.unbroadcast(data["g"], tuple(data["shape"]))

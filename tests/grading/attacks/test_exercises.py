@@ -783,4 +783,4 @@ def test_the_solution_that_runs_in_place_of_an_earlier_step_is_not_told(runner: 
     row = grade_code(exercise, TELLS, runner, 5).rows[1]
 
     assert row.points == 0 and "ValueError: mine" in row.text
-    assert "cotangent" not in row.text and "Sum" not in row.text
+    assert "before it was stretched" not in row.text and "Sum" not in row.text

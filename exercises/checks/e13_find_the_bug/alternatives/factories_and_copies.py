@@ -34,15 +34,15 @@ def visit(node, known_nodes=None):
 
 
 def add_gradients(root):
-    cotangents = {root: np.ones_like(root.value)}
+    gradients = {root: np.ones_like(root.value)}
     for node in order(root):
-        g = cotangents[node]
+        g = gradients[node]
         if not node.inputs and node.grad is None:
             node.grad = g
         elif not node.inputs:
             node.grad += g
         for x, rule in zip(node.inputs, node.rules, strict=True):
-            if x in cotangents:
-                cotangents[x] += rule(g)
+            if x in gradients:
+                gradients[x] += rule(g)
             else:
-                cotangents[x] = np.array(rule(g))
+                gradients[x] = np.array(rule(g))

@@ -32,11 +32,11 @@ def visit(node):
 
 def add_gradients(root):
     nodes = order(root)
-    cotangents = {node: np.zeros_like(root.value) for node in nodes}
-    cotangents[root] += 1.0
+    gradients = {node: np.zeros_like(root.value) for node in nodes}
+    gradients[root] += 1.0
     for node in nodes:
         for x, rule in zip(node.inputs, node.rules, strict=True):
-            cotangents[x] += rule(cotangents[node])
+            gradients[x] += rule(gradients[node])
         if not node.inputs:
             before = 0.0 if node.grad is None else node.grad
-            node.grad = before + cotangents[node]
+            node.grad = before + gradients[node]
