@@ -126,8 +126,8 @@ def run(
             contribution = OPS["sum_to"].function(contribution, shape=edge.shape)
             if contribution.shape != edge.shape:  # of a rule that is wrong, or after x.data = ...
                 raise node.misfit(index, result.shape)
-        # A leaf keeps what arrives as its .grad, and the learner may change that. So it must not
-        # share memory: rules of ``x + y`` return one array twice, a Function's backward any array.
+        # A leaf keeps what arrives as its .grad. That lies row by row (``carray``) and shares no
+        # memory, but rules of ``x + y`` return one array twice, a Function's backward any array.
         if (
             accumulates
             and edge.op is ACCUMULATE
