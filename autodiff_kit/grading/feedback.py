@@ -29,7 +29,8 @@ from autodiff_kit.grading.messages import Space
 from autodiff_kit.grading.my_engine import keep_part
 from autodiff_kit.grading.namespace import Namespace
 from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
-from autodiff_kit.grading.progress import folder_of_notebook, keep_result, next_hint
+from autodiff_kit.grading.pictures import without_right
+from autodiff_kit.grading.progress import folder_of_notebook, hint_when_due, keep_result, next_hint
 from autodiff_kit.grading.puzzles import has_puzzles
 from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
@@ -94,6 +95,10 @@ class Feedback(Part):
         What to say of the learner's engine, if something was written there.
     after : Exercise, optional
         The one that comes next.
+    tip : str
+        A hint, where it is time for one.
+    answer : bool
+        Whether to say what is right for the example: only to a learner who asks for it.
     """
 
     def __init__(
@@ -105,6 +110,8 @@ class Feedback(Part):
         begin: str = "",
         built: str = "",
         after: Exercise | None = None,
+        tip: str = "",
+        answer: bool = False,
     ) -> None:
         self.exercise = exercise
         self.result = result
@@ -112,7 +119,12 @@ class Feedback(Part):
         self._begin = begin
         self._built = built
         self._after = after
+        self.tip = tip
+        self._has_answer = answer
         self._hint = hint or f'hint("{exercise.id}")'
+        self._check = f'check("{exercise.id}", answer=True)'
+        if hint:
+            self._check = f"autodiff-kit check {exercise.id} --answer"
 
     @property
     def passed(self) -> bool:
@@ -125,7 +137,7 @@ class Feedback(Part):
         for row in self.result.rows:
             lines.append(f"  {_mark(row)} {row.step}: {row.points:g} of {row.max:g} points")
             if row.status not in ("right", NOT_ATTEMPTED):
-                lines += [f"      {line}" for line in row.text.splitlines()]
+                lines += [f"      {line}" for line in self._lines(row)]
         return "\n".join([*lines, *self._last_line()])
 
     def markup(self) -> str:
@@ -135,12 +147,31 @@ class Feedback(Part):
             text = f"{_mark(row)} {row.step}: {row.points:g} of {row.max:g} points"
             parts.append(f"<p>{html.escape(text)}</p>")
             if row.status not in ("right", NOT_ATTEMPTED):
-                lines = "<br>".join(map(inline, row.text.splitlines()))
-                parts.append(
-                    f"<blockquote>{lines}</blockquote>{picture_of(self.exercise, self.result, row)}"
-                )
-        parts += [f"<p>{inline(line)}</p>" for line in self._last_line()]
+                words = "<br>".join(map(inline, self._lines(row)))
+                picture = picture_of(self.exercise, self.result, row)
+                picture = picture if self._has_answer else without_right(picture)
+                parts.append(f"<blockquote>{words}</blockquote>{picture}")
+        *lines, last = [f"<p>{inline(line)}</p>" for line in self._last_line()]
+        file = f"{self._after.name}.ipynb" if self._after and self.passed else ""
+        if file and Path(file).is_file():
+            last = f'<p><a href="{file}">{last[3:-4]}</a></p>'
+        parts += [*lines, last]
         return f'<div class="adk-feedback">{"".join(parts)}</div>'
+
+    def _lines(self, row: Row) -> list[str]:
+        """Return what is said of a step: without the right answer, and with all that is wrong."""
+        lines = row.text.splitlines()
+        if not self._has_answer:
+            lines = [line for line in lines if not line.startswith("right is")]
+        if row.status == "wrong":
+            others = [
+                check.concept
+                for check in self.exercise.checks
+                if check.name in row.failed and check.caption not in row.text and not check.needs
+            ]
+            if others and len(others) < len(row.failed):
+                lines.append(f"Checks that fail as well: {'; '.join(others)}.")
+        return lines
 
     def _headline(self) -> str:
         points = f"{self.result.points:g} of {self.result.max:g} points"
@@ -172,9 +203,16 @@ class Feedback(Part):
             ]
         has_begun = any(row.status != NOT_ATTEMPTED for row in self.result.rows)
         lines = [*self.given, *built, *([] if has_begun or not self._begin else [self._begin])]
+        lines += [self.tip] if self.tip else []
         if self.exercise.hints:
             lines.append(f"One hint at a time: {self._hint}")
+        if has_begun and not self._has_answer and self._withholds():
+            lines.append(f"The right answer to the example: {self._check}")
         return lines
+
+    def _withholds(self) -> bool:
+        """Tell whether there is a right answer that was not said."""
+        return any("\nright is" in row.text for row in self.result.rows)
 
 
 def picture_of(exercise: Exercise, result: Result | None, row: Row | None) -> str:
@@ -213,13 +251,17 @@ class Words(Part, str):
         return super()._repr_html_() if self.earlier else None
 
 
-def check(key: str, *, course: Course | None = None) -> Feedback:
+def check(key: str, *, answer: bool = False, course: Course | None = None) -> Feedback:
     """Try the learner's code now, and say what came of it.
+
+    A first try that is wrong is told what is wrong and where it shows, a second one gets a hint.
 
     Parameters
     ----------
     key : str
         Id of the exercise, such as ``"04.accumulate"``.
+    answer : bool
+        Say what is right for an example that is wrong.
     course : Course, optional
         The default is the course around the current folder, or the one that came with the kit.
 
@@ -253,6 +295,8 @@ def check(key: str, *, course: Course | None = None) -> Feedback:
         begin=begin,
         built=built,
         after=course.exercise(after) if after else None,
+        tip=hint_when_due(folder, exercise),
+        answer=answer,
     )
     return in_cell(namespace, feedback)
 

@@ -41,7 +41,14 @@ from autodiff_kit.grading.places import (
     place_of,
     shown,
 )
-from autodiff_kit.grading.progress import keep, keep_result, known, next_hint, places_for
+from autodiff_kit.grading.progress import (
+    hint_when_due,
+    keep,
+    keep_result,
+    known,
+    next_hint,
+    places_for,
+)
 from autodiff_kit.grading.puzzle_points import with_answers
 from autodiff_kit.grading.terminal import wrapped
 from autodiff_kit.grading.worker import own_runner
@@ -195,24 +202,26 @@ def for_lessons() -> dict[str, bytes]:
 @click.command()
 @_EXERCISE
 @_FOLDER
-def check(key: str, folder: Path | None) -> None:
+@click.option("--answer", is_flag=True, help="Say what is right for an example that is wrong.")
+def check(key: str, folder: Path | None, answer: bool) -> None:
     """Try your work on an EXERCISE with fresh inputs, in a process of its own."""
     course, exercise = _find(key)
     among, folder = _places(course, folder), _place(course, exercise, folder)
     path = _work(course, exercise, folder)
     click.echo(of_several(path, _released(course, exercise.name), among))
-    feedback = _tried(course, exercise, path)
+    feedback = _tried(course, exercise, path, answer)
+    keep_result(folder, exercise, feedback.result)
+    feedback.tip = hint_when_due(folder, exercise)
     console = Console(highlight=False, emoji=False)
     text = repr(feedback)
     console.print(wrapped(text, console.width) if console.is_terminal else text, markup=False)
     if all(row.status == NOT_ATTEMPTED for row in feedback.result.rows):
         click.echo("-> If you have written something: save the notebook, then check again.")
-    keep_result(folder, exercise, feedback.result)
     if not feedback.passed:
         raise SystemExit(1)
 
 
-def _tried(course: Course, exercise: Exercise, path: Path) -> Feedback:
+def _tried(course: Course, exercise: Exercise, path: Path, answer: bool = False) -> Feedback:
     """Run the learner's work on inputs drawn now, as it is in the file."""
     try:
         data = path.read_bytes()
@@ -234,6 +243,7 @@ def _tried(course: Course, exercise: Exercise, path: Path) -> Feedback:
         changed,
         built=built,
         after=course.exercise(after) if after else None,
+        answer=answer,
     )
 
 

@@ -8,11 +8,13 @@ the page it stands on. Read next: ``feedback.py``, which shows it.
 from __future__ import annotations
 
 import html
+import re
 from collections import Counter
 from collections.abc import Sequence
 
-__all__ = ["beside", "edge_graph", "graph"]
+__all__ = ["beside", "edge_graph", "graph", "without_right"]
 
+_RIGHT = '<div class="adk-right">', "</div>"  # around what is right
 WIDE, HIGH, GAP_X, GAP_Y, MARGIN = 92, 40, 28, 34, 44
 
 
@@ -110,8 +112,15 @@ def beside(yours: tuple[str, int, int], right: tuple[str, int, int], words: str)
     """
     return (
         f'<div role="img" aria-label="{html.escape(words)}" style="display:flex;flex-wrap:wrap">'
-        f"{_drawing(*yours, 'yours')}{_drawing(*right, 'right')}</div>"
+        f"{_drawing(*yours, 'yours')}{_RIGHT[0]}{_drawing(*right, 'right')}{_RIGHT[1]}</div>"
     )
+
+
+def without_right(picture: str) -> str:
+    """Return a picture that :func:`beside` made with the learner's graph alone."""
+    begin, end = map(re.escape, _RIGHT)
+    alone = re.sub(f"{begin}.*?{end}", "", picture, flags=re.DOTALL)
+    return re.sub('(?:, right is| beside the right) [^"]*(?=")', "", alone, count=1)
 
 
 def _drawing(parts: str, width: int, height: int, heading: str) -> str:

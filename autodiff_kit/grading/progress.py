@@ -20,7 +20,8 @@ from autodiff_kit.grading.marking import Result
 from autodiff_kit.grading.places import EXERCISES, place_of, places
 
 __all__ = [
-    *("PROGRESS", "folder_of_notebook", "folder_of_work", "keep", "keep_result", "known"),
+    *("PROGRESS", "folder_of_notebook", "folder_of_work", "hint_when_due", "keep"),
+    *("keep_result", "known"),
     *("next_hint", "places_for"),
 ]
 
@@ -80,9 +81,21 @@ def keep(folder: Path | None, exercise: Exercise, **facts: Any) -> None:
 
 
 def keep_result(folder: Path | None, exercise: Exercise, result: Result) -> None:
-    """Keep what came of a try: the points, and which checks failed."""
+    """Keep what came of a try: the points, which checks failed, and how often in a row one has."""
     failures = [name for row in result.rows for name in row.failed]
-    keep(folder, exercise, points=result.points, max=result.max, failures=failures)
+    before = known(folder, exercise)
+    again = {*failures} & {*_list(before.get("failures"))}
+    tries = before.get("tries")
+    tries = (tries if again and isinstance(tries, int) else 0) + 1 if failures else 0
+    keep(folder, exercise, points=result.points, max=result.max, failures=failures, tries=tries)
+
+
+def hint_when_due(folder: Path | None, exercise: Exercise) -> str:
+    """Return a hint at the second try in a row that fails for the same reason, else nothing."""
+    facts = known(folder, exercise)
+    helpful = exercise.helpful_hints(_list(facts.get("failures"))) if exercise.hints else []
+    unread = {*helpful} - {*_list(facts.get("shown"))}
+    return next_hint(folder, exercise) if unread and facts.get("tries") == 2 else ""
 
 
 def next_hint(folder: Path | None, exercise: Exercise, *, pause: bool = False) -> str:
