@@ -37,6 +37,9 @@ allowed = ["numpy"]      # for learners to read: submissions see the standard li
 seconds = 3.0            # for running the notebook's cells, and again for each question
 memory = 512             # MiB
 
+# A question that is answered in words, and graded by a person, has its rubric in a file of its own:
+# see questions.toml in the README of the kit's exercises.
+#
 # One block for each step. `names` is what the learner defines in it; the points of a step are the
 # sum of the points of its checks.
 [[steps]]

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import threading
 import time
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -113,8 +114,10 @@ def course_of(keys: list[str], folder: Path) -> Course:
     own = open_course(find_course(ROOT / "exercises"))
     shutil.copytree(own.folder, folder)
     names = [own.exercise(key).name for key in keys] or list(own.names)
+    facts = tomllib.loads((own.folder / "course.toml").read_text(encoding="utf-8"))
     lines = [
-        f'title = "{own.title}"\nexercises = {names}\n[late]\npenalty = 10\n[due]',
+        f'title = "{own.title}"\nexercises = {names}\nengine = {facts.get("engine", [])}',
+        "[late]\npenalty = 10\n[due]",
         *(f"{name} = 2026-11-30T12:00:00Z" for name in names),
     ]
     (folder / "course.toml").write_text("\n".join(lines), encoding="utf-8")
