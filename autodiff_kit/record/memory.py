@@ -7,10 +7,8 @@ Arrays are only watched, never held. Read next: ``view/memory.py``, which draws 
 
 from __future__ import annotations
 
-import gc
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from itertools import compress
 from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
@@ -24,6 +22,7 @@ from autodiff_kit.core.observer import Both, Observer
 from autodiff_kit.core.op import Op
 from autodiff_kit.record.events import Params
 from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.new_nodes import collections, nodes_since
 from autodiff_kit.record.notes import SecondRun
 from autodiff_kit.tensor import Tensor
 
@@ -153,6 +152,7 @@ class _Watch(Observer):
         self._waiting: dict[int, dict[int, int]] = {}  # by node, and number of its output
         self._grads: dict[int, int] = {}
         self._visited = 0
+        self._collections = collections()
 
     # -- arrays ----------------------------------------------------------------------------------
 
@@ -387,21 +387,12 @@ class _Watch(Observer):
         self._see_packed()
         left = {op for op, holds in self._by_op.items() if holds}
         if left:  # arrays of leaves outlive a node that kept them, so they tell nothing of it
-            kinds = set(_kinds(Node))
-            objects = gc.get_objects()  # maybe millions, so no line of Python runs for each
-            nodes = list(compress(objects, map(kinds.__contains__, map(type, objects))))
+            nodes = nodes_since(self._collections)
             for op in left - {self._ops.get(getattr(node, "number", -1), -1) for node in nodes}:
                 for hold in list(self._by_op[op].values()):
                     self._end(hold, "gone")
         self._step("end", None)
         self._known.clear()
-
-
-def _kinds(kind: type[Node]) -> Iterator[type[Node]]:
-    """Yield a class and all that are derived from it."""
-    yield kind
-    for derived in kind.__subclasses__():
-        yield from _kinds(derived)
 
 
 def _parts(g: Any) -> list[Any]:

@@ -525,3 +525,22 @@ def test_what_a_checkpoint_computed_again_is_gone_when_backward_goes_on() -> Non
     result = seen(function)  # without the garbage collector: the recorder keeps no frame, either
 
     assert result.total[-1] == result.gradients[-1] == 50 * 50 * FLOAT  # w.grad is all that is left
+
+
+@pytest.mark.parametrize("collected", [None, 0, 1, 2])
+def test_a_node_that_is_there_keeps_its_values_whatever_was_collected(
+    collected: int | None,
+) -> None:
+    x = torch.ones(1000, requires_grad=True)
+
+    with watch_memory() as memory:
+        y = x.exp()
+        x.sin()  # its node is gone at once, and with it what it has saved
+        if collected is not None:
+            gc.collect(collected)
+            gc.collect(0)
+
+    ends = {hold["op"]: hold["until"] for hold in memory.holds if hold["slot"] in ("out", "x")}
+    assert y.grad_fn is not None
+    assert ends[0] is None
+    assert ends[1] is not None
