@@ -64,8 +64,8 @@ def from_data(name: str, data: Any, dtype: Any) -> Any:
         target = numpy_type(name, dtype, inferred)
         if target.kind == "f":
             return local.mode.quietly(plain.astype, target)  # too large: inf
-        if dtype is None:
-            return plain
+        if dtype is None:  # NumPy's own integers have 4 bytes in a browser
+            return plain.astype(target, copy=False)
     data = _as_lists(data)
     if isinstance(data, list | tuple) and any(isinstance(row, np.ndarray) for row in data):
         warn_of_arrays(stacklevel=_OUTSIDE - 1)

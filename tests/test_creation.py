@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff_kit as torch
+from autodiff_kit import from_data
 
 
 @pytest.mark.parametrize(
@@ -163,3 +164,14 @@ def test_other_devices_are_refused_in_words() -> None:
 
 def test_there_is_no_gpu() -> None:
     assert torch.cuda.is_available() is False
+
+
+@pytest.mark.parametrize("data", [0, [1, 2], [[1], [2]]])
+def test_integers_are_int64_also_where_those_of_numpy_have_4_bytes(
+    data: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = from_data._plain_array
+    monkeypatch.setattr(from_data, "_plain_array", lambda numbers: plain(numbers).astype("int32"))
+
+    assert torch.tensor(data).dtype is torch.int64
+    assert torch.tensor(data).tolist() == data
