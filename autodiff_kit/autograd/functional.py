@@ -51,13 +51,18 @@ def jacobian(
             [0., 4.]])
     """
     _check_strategy(create_graph, strict, vectorize, strategy)
+    is_forward = strategy == "forward-mode"
     with enable_grad():
-        several, xs, several_out, outs = _run("jacobian", func, inputs, create_graph, strict)
+        several, xs, several_out, outs = _run(
+            "jacobian", func, inputs, create_graph or is_forward, strict
+        )
+        # PyTorch's forward mode detaches nothing: results keep the graph of all but the inputs.
+        recorded = create_graph or (is_forward and _has_other_leaves(outs, xs))
         blocks = []
         for i, out in enumerate(outs):
             rows: list[list[Tensor]] = [[] for _ in xs]
             for element in out.reshape(-1):
-                gradients = _grad((element,), xs, None, create_graph, retain_graph=True)
+                gradients = _grad((element,), xs, None, recorded, retain_graph=True)
                 for j, (x, g) in enumerate(zip(xs, gradients, strict=True)):
                     if g is None and strict:
                         raise error("jacobians.output_independent", output=i, input=j)
@@ -66,7 +71,7 @@ def jacobian(
                     rows[j].append(zeros_like(x) if g is None else g)
             block = zip(rows, xs, strict=True)
             blocks.append(tuple(stack(row).reshape((*out.shape, *x.shape)) for row, x in block))
-        result: Any = tuple(_results(block, several, create_graph) for block in blocks)
+        result: Any = tuple(_results(block, several, recorded) for block in blocks)
     return result if several_out else result[0]
 
 
@@ -105,6 +110,8 @@ def hessian(
         _require_grad("jacobians.gradient_constant", rows, strict)
         return tuple(row.reshape(x.shape) for row, x in zip(rows, xs, strict=True))
 
+    if outer_jacobian_strategy == "forward-mode":  # PyTorch's has the graph of the gradient
+        xs = tuple(x if x.requires_grad else x.detach().requires_grad_() for x in xs)
     options = create_graph, strict, vectorize, outer_jacobian_strategy
     result = jacobian(gradient, xs, *options)
     return result if several else result[0][0]
@@ -204,6 +211,20 @@ def _run(
     several_out, outs = _as_tuple(func(*xs), _OUTPUTS, name)
     _require_grad("jacobians.output_without_grad", outs, strict)
     return several, xs, several_out, outs
+
+
+def _has_other_leaves(outs: tuple[Tensor, ...], xs: tuple[Tensor, ...]) -> bool:
+    """Return whether the outputs were computed from leaves that require grad besides ``xs``."""
+    waiting = [out.grad_fn for out in outs]
+    visited: set[Any] = {None}
+    while waiting:
+        node: Any = waiting.pop()
+        if node not in visited:
+            visited.add(node)
+            if hasattr(node, "variable") and all(node.variable is not x for x in xs):
+                return True
+            waiting += [source for source, _ in node.next_functions]
+    return False
 
 
 def _one_number(func: Function, name: str) -> Function:

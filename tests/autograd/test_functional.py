@@ -1,5 +1,7 @@
 """Jacobians, Hessians and products with them: the same nesting and numbers as in PyTorch."""
 
+from typing import Any
+
 import pytest
 
 import autodiff_kit as ak
@@ -121,3 +123,17 @@ def test_the_products_are_those_of_the_matrices() -> None:
     assert functional.jacobian(function, x).tolist() == [[3, 0], [1, 0]]
     assert functional.jvp(function, x, v)[1].tolist() == [6, 2]
     assert functional.vjp(function, x, v)[1].tolist() == [11, 0]
+
+
+def test_a_jacobian_of_forward_mode_has_the_graph_of_all_but_its_inputs() -> None:
+    jacobian = ak.autograd.functional.jacobian
+    w, x = ak.tensor([2.0, 3.0], requires_grad=True), ak.tensor([1.0, -2.0])
+    leaf = ak.tensor([1.0, 2.0], requires_grad=True)
+    how: Any = {"vectorize": True, "strategy": "forward-mode"}
+
+    assert not jacobian(lambda x: x**2, x, **how).requires_grad
+    jacobian(lambda x: w * x**2, x, **how).sum().backward()  # the sum of 2 * w * x
+    jacobian(lambda x: x**3, leaf, **how).sum().backward()  # the sum of 3 * x**2
+
+    assert w.grad is not None and w.grad.tolist() == [2.0, -4.0]
+    assert leaf.grad is not None and leaf.grad.tolist() == [6.0, 12.0]
