@@ -41,12 +41,13 @@ each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.i
 
 @pytest.fixture(autouse=True)
 def without_the_garbage_collector() -> Iterator[None]:
-    """Let no test wait for it: answers are kept by the hundred thousand, and none has a cycle.
+    """Let no test wait for it: it looked at all answers that are kept, for a quarter of the time.
 
-    It looked at all of them again and again, for a quarter of the time.
+    They are hundreds of thousands, and what is left in cycles beside them is little.
     """
     gc.disable()
     yield
+    gc.freeze()
     gc.enable()
 
 
