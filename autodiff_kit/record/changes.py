@@ -17,6 +17,7 @@ import numpy as np
 
 from autodiff_kit.record.events import Mark, Modified, Params, Value
 from autodiff_kit.record.guard import nothing
+from autodiff_kit.record.ledger import ACCUMULATE, Noted
 from autodiff_kit.record.notes import Notes
 from autodiff_kit.record.source import Place
 
@@ -37,7 +38,7 @@ class Changes(Notes):
 
     def __init__(self, limit: int, base: FrameType | None, kind: type) -> None:
         super().__init__(limit, base, kind)
-        self._latest: dict[int, Value] = {}  # of those that were changed, what was told last
+        self._latest: dict[int, Any] = {}  # of those that were changed, what was told last
         self._gradients: dict[int, Callable[[], Any]] = {}  # the tensors in .grad, by their leaves
         self._gradient_of: dict[int, int] = {}  # the leaves, by the id of such a tensor
         self._requires: dict[int, bool] = {}  # whether a leaf does, where that has changed
@@ -51,20 +52,26 @@ class Changes(Notes):
         place: Place,
         settings: dict[str, float] | None = None,
     ) -> None:
-        change: Modified = {
+        begun = {
             "kind": "modified",
             "node": number,
             "how": how,
-            "value": self._value(tensor),
             "where": place.where,
             "scope": self._scopes.now(),
         }
         if settings is not None:
-            change["settings"] = settings
+            begun["settings"] = settings
+        change = Noted(begun, ("value",), (self._noted(tensor),), self._nodes.described)
         self._events.append(change)
-        self._latest[number] = change["value"]
+        self._latest[number] = change
         if (leaf := self._holder(tensor)) is not None:
             self._tell_grad(leaf, tensor, how, place)
+
+    def _value_of(self, number: int) -> Value:
+        """Return what a tensor was last said to hold."""
+        latest = self._latest.get(number)
+        value: Value = (self._nodes[number] if latest is None else latest)["value"]
+        return value
 
     def _make_leaf(self, number: int) -> bool:
         """Note that ``requires_grad_()`` has come after a tensor was made; False if it cannot."""
@@ -134,12 +141,10 @@ class Changes(Notes):
         return event["node"] == number
 
     def _tell_accumulation(
-        self, number: int, g: Value, before: Value | None, grad: Value, gradient: Any
+        self, number: int, g: Any, before: Any, grad: Any, gradient: Any
     ) -> None:
-        """Note what was added to a ``.grad``, and the tensor that is there now."""
-        self._events.append(
-            {"kind": "accumulate", "node": number, "g": g, "before": before, "grad": grad}
-        )
+        """Note what was added to a ``.grad``, each as ``_noted``, and the tensor there now."""
+        self._events.append((ACCUMULATE, number, g, before, grad))
         self._hold(number, gradient)
         if (
             getattr(gradient, "requires_grad", False)

@@ -76,16 +76,15 @@ class KitBackward(KitNotes, Observer):
     def _visit(self, node: Node, number: int, g: Any, index: int = 0) -> None:
         if isinstance(node, AccumulateGrad):
             grad = node.variable._grad
-            self._grads[number] = None if grad is None else self._value(grad)
+            self._grads[number] = None if grad is None else self._noted(grad)
         self._events.append((VISIT, number, self._noted(g)))
         if node.hooks is None:
             return
         retainer = node.hooks.retain.get(index, nothing)()
         if retainer is not None and retainer._grad is not None:
-            value = self._value(g)
-            before, now = self._retained.get(number), self._value(retainer._grad)
+            before, now = self._retained.get(number), self._noted(retainer._grad)
             self._retained[number] = now
-            self._tell_accumulation(number, value, before, now, retainer._grad)
+            self._tell_accumulation(number, self._noted(g), before, now, retainer._grad)
 
     @guarded
     def contributed(
@@ -114,10 +113,11 @@ class KitBackward(KitNotes, Observer):
         number = self._node(node)
         # backward(inputs=...) accumulates when the pass is over, which is nothing to tell.
         finish = len(self._events) - 1
-        is_over = self._events[finish]["kind"] == "finish"
+        latest = self._events.note(finish)
+        is_over = type(latest) is dict and latest["kind"] == "finish"
         before = self._grads.pop(number, None)
-        g, total = self._value(g), self._value(g if grad is None else grad)
-        self._tell_accumulation(number, g, before, total, grad)
+        total = self._noted(g if grad is None else grad)
+        self._tell_accumulation(number, self._noted(g), before, total, grad)
         if is_over:
             self._events.append(self._events.pop(finish))
 

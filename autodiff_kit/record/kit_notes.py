@@ -93,7 +93,7 @@ class KitNotes(Windows):
     def _add_leaf(self, tensor: Tensor, scope: int, place: Place | None) -> int:
         grad_fn = tensor.grad_fn
         name = None if grad_fn is None else grad_fn.name()
-        number = self._put_node(maker_of(tensor), name, self._value(tensor), scope, place)
+        number = self._put_node(maker_of(tensor), name, self._noted(tensor), scope, place)
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         return number
 

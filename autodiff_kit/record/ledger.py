@@ -8,15 +8,19 @@ stands in such a tuple and how it becomes a dictionary of ``events.py``. Read ne
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from autodiff_kit.record.events import Event, Input, NodeRecord, Saved, Value
 from autodiff_kit.record.values import Values, shape_of_noted
 
-__all__ = ["CONTRIBUTION", "RELEASE", "VISIT", "Events", "Nodes", "Noted", "input_of", "numbered"]
+__all__ = [
+    *("ACCUMULATE", "CONTRIBUTION", "PASS", "RELEASE", "VISIT", "Events", "Nodes", "Noted"),
+    *("events_of", "input_of", "note_reader", "numbered", "plain"),
+]
 
-VISIT, CONTRIBUTION, RELEASE = range(3)  # what a tuple of ``Events`` begins with
+VISIT, CONTRIBUTION, RELEASE, ACCUMULATE = range(4)  # what a tuple of ``Events`` begins with
+PASS = ("visit", "contribution", "release", "accumulate")  # and of which kind that event is
 
 
 def input_of(arg: str, source: Any) -> Input:
@@ -42,7 +46,7 @@ class Nodes(list[Any]):
     """
 
     def __init__(self, values: Values) -> None:
-        self.values = values
+        self.values, self.described = values, values.kept
         self.templates: list[Template] = []
         self._saved: list[list[Saved]] = [[]]
 
@@ -58,7 +62,7 @@ class Nodes(list[Any]):
 
     def __getitem__(self, at: Any) -> Any:
         item = list.__getitem__(self, at)
-        if type(item) is dict:
+        if isinstance(item, dict):
             return item
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
@@ -72,37 +76,37 @@ class Nodes(list[Any]):
     def kind(self, number: int) -> Any:
         """Return the kind of a node."""
         item = list.__getitem__(self, number)
-        return item["kind"] if type(item) is dict else "op"
+        return "op" if type(item) is tuple else item["kind"]
 
     def saved(self, number: int) -> Any:
         """Return what a node has saved."""
         item = list.__getitem__(self, number)
-        return item["saved"] if type(item) is dict else self._saved[item[3]]
+        return self._saved[item[3]] if type(item) is tuple else item["saved"]
 
     def note_saved(self, number: int, saved: int) -> None:
         """Note what a node has saved, once that is known."""
         item = list.__getitem__(self, number)
-        if type(item) is dict:
-            item["saved"] = self._saved[saved]
-        else:
+        if type(item) is tuple:
             self[number] = (*item[:3], saved, *item[4:])
+        else:
+            item["saved"] = self._saved[saved]
 
     def op(self, number: int) -> Any:
         """Return the name of a node's op; None for a leaf."""
         item = list.__getitem__(self, number)
-        entry = item if type(item) is dict else self.templates[item[0]].entry
+        entry = self.templates[item[0]].entry if type(item) is tuple else item
         return entry["op"]
 
     def is_recorded(self, number: int) -> bool:
         """Return whether a node is in the graph that backward goes through."""
         item = list.__getitem__(self, number)
-        entry = item if type(item) is dict else self.templates[item[0]].entry
+        entry = self.templates[item[0]].entry if type(item) is tuple else item
         return bool(entry["recorded"])
 
     def sources(self, number: int) -> list[tuple[int, str]]:
         """Return the nodes that a node was given, and for which arguments."""
         item = list.__getitem__(self, number)
-        if type(item) is dict:
+        if type(item) is not tuple:
             return [(one["node"], one["arg"]) for one in item["inputs"] if "node" in one]
         args = self.templates[item[0]].args
         return [(x, arg) for x, arg in zip(item[5:], args, strict=False) if type(x) is int]
@@ -110,27 +114,26 @@ class Nodes(list[Any]):
     def shape(self, number: int) -> list[int]:
         """Return the shape of a node's value."""
         item = list.__getitem__(self, number)
-        return item["value"]["shape"] if type(item) is dict else shape_of_noted(item[2])
+        return shape_of_noted(item[2]) if type(item) is tuple else item["value"]["shape"]
 
     def scopes(self) -> list[int]:
         """Return the scope of each node."""
-        return [x["scope"] if type(x) is dict else x[1] for x in list.__iter__(self)]
+        return [x[1] if type(x) is tuple else x["scope"] for x in list.__iter__(self)]
 
     def places(self) -> Iterator[tuple[int, Any, str]]:
         """Yield where each node is: its scope, its place in the source and its text."""
         for item in list.__iter__(self):
-            if type(item) is dict:
+            if type(item) is not tuple:
                 yield item["scope"], item["where"], item["text"]
             else:
                 entry, more = self.templates[item[0]].entry, item[4]
                 text = entry["text"] if more is None else more.get("text", entry["text"])
                 yield item[1], entry["where"], text
 
-    def _entry(self, number: int, item: tuple[Any, ...]) -> NodeRecord:
+    def _entry(self, number: int, item: tuple[Any, ...]) -> Any:
         template = self.templates[item[0]]
-        entry = template.entry.copy()
+        entry = self.noted_entry(template.entry, item[2])
         entry["id"], entry["scope"], entry["saved"] = number, item[1], self._saved[item[3]]
-        entry["value"] = self.values.kept(item[2])
         entry["inputs"] = [
             {"arg": arg, "node": source} if type(source) is int else input_of(arg, source)
             for arg, source in zip(template.args, item[5:], strict=False)
@@ -139,63 +142,78 @@ class Nodes(list[Any]):
             entry.update(item[4])
         return entry
 
-    def plain(self) -> list[NodeRecord]:
-        """Return all entries; their values are plain after ``Values.finish``."""
+    def noted_entry(self, begun: Any, value: Any) -> Any:
+        """Return an entry whose value is described once it is read."""
+        entry = Noted(begun, ("value",), (value,), self.described)
+        del entry["value"]
+        return entry
+
+    def noted(self) -> list[NodeRecord]:
+        """Return all entries, whose values are described once they are read."""
         make = self._entry
         for number, item in enumerate(list.__iter__(self)):
-            if type(item) is not dict:
+            if type(item) is tuple:
                 list.__setitem__(self, number, make(number, item))
         return [*list.__iter__(self)]
 
 
-EventFields = dict[str, Any]  # of an event, by the keys that ``events.py`` gives its kind
+def plain(entries: Iterable[Any]) -> list[Any]:
+    """Return nodes or events as plain data, after ``Values.finish`` whole."""
+    return [entry.whole() if type(entry) is Noted else entry for entry in entries]
 
 
-class Noted(EventFields):
-    """An event of a pass whose values are described when one of them is read for the first time.
+Begun = dict[str, Any]  # by the keys that ``events.py`` gives a node, or an event of its kind
+
+
+class Noted(Begun):
+    """A node or an event whose values are described each when it is read for the first time.
 
     A picture reads only what happens outside of its folds. It asks for each value by its key; as
-    a whole, such an event is plain data only once it is ``whole``.
+    a whole, a note is plain data only once it is ``whole``.
     """
 
-    __slots__ = ("described", "note")
+    __slots__ = ("_described", "_keys", "_notes")
 
-    def __init__(self, begun: EventFields, note: Any, described: Callable[[Any], Value]) -> None:
+    def __init__(
+        self,
+        begun: Begun,
+        keys: Sequence[str],
+        notes: Sequence[Any],
+        described: Callable[[Any], Value],
+    ) -> None:
         super().__init__(begun)
-        self.note, self.described = note, described
+        self._keys, self._notes, self._described = keys, notes, described
 
     def __missing__(self, key: str) -> Any:
-        if self.note is None:
+        if key not in self._keys:
             raise KeyError(key)
-        note, self.note = self.note, None
-        if note[0] == VISIT:
-            self["g"] = self.described(note[2])
-        else:
-            for name, value in zip(("before", "after", "total"), note[4:], strict=True):
-                self[name] = None if value is None else self.described(value)
-        return self[key]
+        note = self._notes[self._keys.index(key)]
+        value = self[key] = None if note is None else self._described(note)
+        return value
 
     def whole(self) -> Any:
-        """Return the event as plain data."""
-        if self.note is not None:
-            self["g" if self.note[0] == VISIT else "after"]
-        return dict(self)
+        """Return it as plain data."""
+        keys = self._keys
+        begun = {key: value for key, value in self.items() if key not in keys}
+        return begun | {key: self[key] for key in keys}
 
 
 class Events(list[Any]):
-    """The events; of a node that is made, only its number, and of some others a tuple."""
+    """The events; of a node that is made, only its number, and of those of a pass a tuple.
+
+    Reading one makes its dictionary, which stays; its values are described once they are read.
+    """
 
     def __init__(self, nodes: Nodes) -> None:
-        self._nodes, self._described = nodes, nodes.values.kept
+        self._nodes, self._described = nodes, nodes.described
 
     def __getitem__(self, at: Any) -> Any:
         item = list.__getitem__(self, at)
-        if type(item) is dict:
+        if isinstance(item, dict):
             return item
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
-        event = self._event(item)
-        self[at] = event
+        event = self[at] = self._event(item)
         return event
 
     def __iter__(self) -> Iterator[Event]:
@@ -208,39 +226,51 @@ class Events(list[Any]):
         """Yield the events as they are: a number for a node, and tuples for what is a gradient."""
         return list.__iter__(self)
 
-    def _event(self, item: Any) -> Event:
-        event = self._noted(item)
-        whole: Event = event.whole() if type(event) is Noted else event
-        return whole
+    def note(self, at: int) -> Any:
+        """Return one of them as it is."""
+        return list.__getitem__(self, at)
 
-    def _noted(self, item: Any) -> Any:
+    def of(self, kinds: Collection[str]) -> Iterator[Any]:
+        """Yield the events of some kinds, of which those of a pass are not made for this."""
+        kind_of = self._nodes.kind
+        has_made = "op" in kinds or "leaf" in kinds
+        tuples = {note for note, kind in enumerate(PASS) if kind in kinds}
+        for item in list.__iter__(self):
+            if type(item) is int:
+                if has_made and (kind := kind_of(item)) in kinds:
+                    yield {"kind": kind, "node": item}
+            elif type(item) is tuple:
+                if item[0] in tuples:
+                    yield self._event(item)
+            elif item["kind"] in kinds:
+                yield item
+
+    def _event(self, item: Any) -> Any:
         """Return the event of a note, with values that are described once they are read."""
         if type(item) is int:
             return {"kind": self._nodes.kind(item), "node": item}
-        kind, node = item[0], item[1]
-        if kind == RELEASE:
+        note, node = item[0], item[1]
+        if note == RELEASE:
             return {"kind": "release", "node": node, "bytes": item[2]}
-        if kind == VISIT:
-            return Noted({"kind": "visit", "node": node}, item, self._described)
-        begun = {"kind": "contribution", "node": node, "arg": item[2], "to": item[3]}
-        return Noted(begun, item, self._described)
+        begun = {"kind": PASS[note], "node": node}
+        if note == VISIT:
+            return Noted(begun, ("g",), item[2:], self._described)
+        if note == ACCUMULATE:
+            return Noted(begun, ("g", "before", "grad"), item[2:], self._described)
+        begun |= {"arg": item[2], "to": item[3]}
+        return Noted(begun, ("before", "after", "total"), item[4:], self._described)
 
-    def noted(self) -> list[Event]:
-        """Return all events; of those of a pass, values are described once they are read."""
-        make: Any = self._noted
-        events: list[Any] = [*list.__iter__(self)]
-        for number, item in enumerate(events):
-            if type(item) is not dict:
-                events[number] = make(item)
-        return events
 
-    def plain(self) -> list[Event]:
-        """Return all events; their values are plain after ``Values.finish``."""
-        make = self._event
-        for number, item in enumerate(list.__iter__(self)):
-            if type(item) is not dict:
-                list.__setitem__(self, number, make(item))
-        return [*list.__iter__(self)]
+def events_of(events: Sequence[Event], *kinds: str) -> Iterator[Any]:
+    """Yield the events of some kinds in order of time."""
+    if isinstance(events, Events):
+        return events.of(kinds)
+    return (event for event in events if event["kind"] in kinds)
+
+
+def note_reader(events: Sequence[Event]) -> Callable[[int], Any]:
+    """Return what reads an event as it was noted; as it is, if it never was."""
+    return events.note if isinstance(events, Events) else events.__getitem__
 
 
 def numbered(names: dict[int, str], count: int) -> Iterator[tuple[int, str, str]]:

@@ -28,6 +28,8 @@ from autodiff_kit.record.source import Place, Sources
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.record.values import Values
 
+_NONE: list[Any] = []  # the inputs of a leaf, and what it saves
+
 __all__ = ["Notes", "SecondRun", "learners_frame"]
 
 
@@ -105,6 +107,10 @@ class Notes:
 
     def _value(self, tensor: Any) -> Value:
         """Describe what a tensor, or an array, holds now."""
+        raise NotImplementedError
+
+    def _noted(self, tensor: Any) -> Any:
+        """Return what a tensor, or an array, holds now, to be described once it is read."""
         raise NotImplementedError
 
     def _is_older(self, tensor: Any) -> bool | None:
@@ -222,8 +228,9 @@ class Notes:
     def _put_leaf(self, grad_fn: str | None, value: Any, scope: int, place: Place | None) -> int:
         number = len(self._nodes)
         text, where = ("", None) if place is None else (place.text, place.where)
-        entry = entry_of("leaf", text, grad_fn, where)
-        entry["id"], entry["value"], entry["scope"] = number, value, scope
+        entry = self._nodes.noted_entry(entry_of("leaf", text, grad_fn, where), value)
+        entry["id"], entry["scope"] = number, scope
+        entry["inputs"] = entry["saved"] = _NONE
         self._nodes.append(entry)
         self._events.append(number)
         if grad_fn is None:

@@ -24,7 +24,7 @@ from autodiff_kit.record.events import (
     ScopeRecord,
     SourceRecord,
 )
-from autodiff_kit.record.ledger import Events, Nodes, Noted, numbered
+from autodiff_kit.record.ledger import Events, Nodes, numbered, plain
 from autodiff_kit.record.values import Values
 
 __all__ = ["Recording", "RecordingError"]
@@ -71,7 +71,7 @@ class Recording:
         self._nodes: list[NodeRecord] = []
         self._events: list[Event] = []
         self._values: Values | None = None
-        self._is_whole = True  # whether all values in events are described
+        self._is_plain = True  # whether all values are described
         self._notes: tuple[Nodes, Events, dict[int, str]] | None = None
         self.error: ErrorRecord | None = None
         self.note: str | None = None
@@ -80,7 +80,7 @@ class Recording:
     @property
     def nodes(self) -> list[NodeRecord]:
         """Leaves and ops in order of creation."""
-        self._read()
+        self._make_plain()
         return self._nodes
 
     @nodes.setter
@@ -92,38 +92,42 @@ class Recording:
     def events(self) -> list[Event]:
         """What happened, in order of time."""
         self._read()
-        if self._values is not None and not self._is_whole:
-            self._values.go_on()
-            events: list[Any] = self._events
-            self._events = [e.whole() if type(e) is Noted else e for e in events]
-            self._values.finish()
-            self._is_whole = True
+        self._make_plain()
         return self._events
 
     @events.setter
     def events(self, events: list[Event]) -> None:
         self._read()
-        self._events, self._is_whole = events, True
+        self._events = events
 
     def hold(self, nodes: Nodes, events: Events, names: dict[int, str]) -> None:
         """Take what was noted; it becomes plain data when it is read."""
         self._notes = nodes, events, names
 
-    def noted_events(self) -> list[Event]:
-        """Return the events for a picture, which reads few of their values (``ledger.Noted``)."""
+    def noted(self) -> tuple[list[NodeRecord], list[Event]]:
+        """Return nodes and events for a picture, which reads few of their values."""
         self._read()
-        return self._events
+        return self._nodes, self._events
+
+    def _make_plain(self) -> None:
+        """Describe all values of nodes and events."""
+        self._read()
+        if self._values is not None and not self._is_plain:
+            self._values.go_on()
+            self._nodes, self._events = plain(self._nodes), plain(self._events)
+            self._values.finish()
+            self._is_plain = True
 
     def _read(self) -> None:
         """Make plain data of what was noted."""
         if self._notes is None:
             return
         nodes, events, names = self._notes
-        self._nodes = nodes.plain()
+        self._nodes, self._events = nodes.noted(), events
         if self.is_open:
-            self._events = events.plain()
+            self._nodes, self._events = plain(self._nodes), plain(events)
         else:
-            self._events, self._is_whole = events.noted(), False
+            self._is_plain = False
             self._notes = None
             self._values = nodes.values
             self._values.finish()

@@ -248,9 +248,9 @@ class TorchBackward(TorchNotes):
         tensor: Any = self._outputs.get(number, nothing)()
         grad = tensor.grad if tensor is not None and tensor.retains_grad else None
         if grad is not None:
-            before, now = self._retained.get(number), self._value(grad)
+            before, now = self._retained.get(number), self._noted(grad)
             self._retained[number] = now
-            self._tell_accumulation(number, self._value(g), before, now, grad)
+            self._tell_accumulation(number, self._noted(g), before, now, grad)
 
     @_engine_hook
     def _left(
@@ -303,10 +303,10 @@ class TorchBackward(TorchNotes):
             now.waiting.pop(number, None)
         leaf = self._leaves[number]()
         grad = None if leaf is None else leaf.grad
-        g = self._value(gradients[0])
-        self._grads[number] = None if grad is None else self._value(grad), g
+        g = self._noted(gradients[0])
+        self._grads[number] = None if grad is None else self._noted(grad), g
         self._before[number] = None if grad is None else (id(grad), grad._version)
-        self._events.append({"kind": "visit", "node": number, "g": g})
+        self._events.append((VISIT, number, g))
 
     @_engine_hook
     def _accumulated(self, number: int, leaf: Any) -> None:
@@ -321,9 +321,9 @@ class TorchBackward(TorchNotes):
             leaf.grad is None or self._before.get(number) == (id(leaf.grad), leaf.grad._version)
         ):
             return  # PyTorch leaves the .grad as it was, and calls the hooks
-        grad = g if leaf.grad is None else self._value(leaf.grad)  # None: a hook has cleared it
+        grad = g if leaf.grad is None else self._noted(leaf.grad)  # None: a hook has cleared it
         if grad is not None:
-            self._tell_accumulation(number, g or grad, before, grad, leaf.grad)
+            self._tell_accumulation(number, grad if g is None else g, before, grad, leaf.grad)
 
     def _see_accumulated(self) -> None:
         """Tell what leaves have in their .grad before hooks that wait for it do something."""

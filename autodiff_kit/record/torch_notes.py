@@ -105,7 +105,7 @@ class TorchNotes(Windows):
     def _add_leaf(self, tensor: Any, scope: int, place: Place | None) -> int:
         node, requires = grad_fn_of(tensor), _is_wanted(tensor)
         name = None if node is None else node.name()
-        number = self._put_leaf(name, self._value(tensor), scope, place)
+        number = self._put_leaf(name, self._noted(tensor), scope, place)
         self._nodes[number]["recorded"] = self._nodes[number]["requires_grad"] = bool(requires)
         self._tensors[id(tensor)] = (weakref.ref(tensor), number)
         if node is not None:

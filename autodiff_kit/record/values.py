@@ -22,6 +22,7 @@ HEAD = 8  # of larger ones, this many elements
 
 Array = Any  # numpy.ndarray or NumPy scalar
 _SCALAR: list[int] = []  # the shape of every 0-d value
+_STATISTICS = ("min", "max", "mean", "std", "nan", "inf")
 
 
 def summary(array: Any) -> Value:
@@ -74,22 +75,24 @@ class Values:
     def note(self, array: Array) -> Any:
         """Return what ``kept`` needs to describe an array as it is now: it, a copy, or statistics.
 
-        Unlike the description, a number and a copy are nothing that a garbage collector looks into.
+        Unlike the description, that is nothing that a garbage collector looks into.
         """
         if isinstance(array, np.generic):
             return array
-        return array.copy() if array.size <= SMALL else _begun(array)
+        if array.size <= SMALL:
+            return array.copy()
+        return array.flat[:HEAD], array.shape, *_statistics(array).values()
 
     def kept(self, note: Any) -> Value:
         """Return the description of what was noted, as ``of`` does."""
         if isinstance(note, np.generic):
             return summary(note) if self._is_finished else self.of(note)
-        value: Any = note
-        if type(note) is not dict:
-            shape, kind = _shape(note.shape), _name(note.dtype.char)
-            value = {"shape": shape, "dtype": kind, "data": note}
-        elif isinstance(note["data"], list):
+        if type(note) is dict:
             return cast(Value, note)  # it was not seen
+        array, shape, *stats = note if type(note) is tuple else (note, note.shape)
+        value: Any = {"shape": _shape(shape), "dtype": _name(array.dtype.char), "data": array}
+        if stats:
+            value["stats"] = dict(zip(_STATISTICS, stats, strict=True))
         if self._is_finished:
             value["data"] = self._unread.hold(value["data"])
             self._arrays.append(value)
@@ -136,7 +139,9 @@ def _begun(array: Array) -> Value:
 
 def shape_of_noted(note: Any) -> list[int]:
     """Return the shape of what ``Values.note`` has noted."""
-    return note["shape"] if type(note) is dict else _shape(note.shape)
+    if type(note) is dict:
+        return cast(list[int], note["shape"])
+    return _shape(note[1] if type(note) is tuple else note.shape)
 
 
 @cache

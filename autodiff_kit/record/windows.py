@@ -169,7 +169,7 @@ class Windows(Changes):
                 continue
             number = None if self._is_seen_anew(other) else self._known(other)
             if number is not None:
-                before = self._latest.get(number, self._nodes[number]["value"])
+                before = self._value_of(number)
                 if not is_same(self._value(other), before):
                     self._tell_change(number, how, other, place)
 
@@ -194,7 +194,7 @@ class Windows(Changes):
                 return
             before = alike.latest
         else:
-            before = self._latest.get(joined[0], self._nodes[joined[0]]["value"])
+            before = self._value_of(joined[0])
         if not self._shares_memory(other, tensor):
             return
         value = self._value(other)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.record.ledger import events_of
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.heat import map_size
 from autodiff_kit.view.layout import Point, Size
@@ -205,7 +206,7 @@ def parts_of(outline: Outline, recording: RecordingData) -> dict[str, list[str]]
     starts: set[int] = set()
     counts: dict[int, set[int]] = {}  # node -> how many contributions each pass brings
     arrivals: Counter[int] = Counter()
-    for event in (*recording["events"], _END):
+    for event in (*events_of(recording["events"], "contribution", "backward"), _END):
         if event["kind"] == "contribution":
             arrivals[event["to"]] += 1
         elif event["kind"] in ("backward", "end"):

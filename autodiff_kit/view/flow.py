@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections import defaultdict
 
 from autodiff_kit.record.events import NodeNumber, RecordingData
+from autodiff_kit.record.ledger import events_of
 
 __all__ = ["Flow"]
 
@@ -29,10 +30,13 @@ class Flow:
         # Of a leaf, the nodes that were made last before it changed, and what it was from then on.
         self._changes: dict[NodeNumber, list[tuple[NodeNumber, bool]]] = defaultdict(list)
         last = -1
-        for event in recording.get("events", ()):
+        events = recording.get("events", ())
+        if not any(events_of(events, "requires_grad")):
+            return
+        for event in events_of(events, "op", "requires_grad"):
             if event["kind"] == "op":
                 last = max(last, event["node"])
-            elif event["kind"] == "requires_grad":
+            else:
                 self._changes[event["node"]].append((last, event["requires_grad"]))
 
     def is_open(self, node: NodeNumber, source: NodeNumber) -> bool:

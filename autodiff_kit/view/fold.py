@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
+from autodiff_kit.record.ledger import events_of
 from autodiff_kit.view.values import TIMES
 
 __all__ = ["FEWEST_ROUNDS", "Key", "Part", "Parts"]
@@ -145,13 +146,13 @@ class Parts:
         """Return by rank the last operation before each backward pass in a loop, and the next."""
         links: list[tuple[int, int]] = []
         last, waiting = -1, -1
-        for event in self._recording["events"]:
+        for event in events_of(self._recording["events"], "op", "backward"):
             if event["kind"] == "op":
                 last = self._rank_of[event["node"]]
                 if waiting >= 0:
                     links.append((waiting, last))
                     waiting = -1
-            elif event["kind"] == "backward":
+            else:
                 at: int | None = event.get("scope")
                 while at is not None and self.scopes[at]["kind"] != "iteration":
                     at = self.scopes[at]["parent"]

@@ -14,19 +14,20 @@ from collections.abc import Callable
 from typing import Any, cast
 
 from autodiff_kit.record.events import (
+    Accumulate,
     Contribution,
     Event,
     Gradient,
     Mark,
     Modified,
     RecordingData,
-    Visit,
 )
+from autodiff_kit.record.ledger import ACCUMULATE, CONTRIBUTION, VISIT
 from autodiff_kit.view.explanation import explain, summary
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline
 from autodiff_kit.view.payload import Fields, Frame
-from autodiff_kit.view.steps import FORWARD, UPDATE, Subject, Value
+from autodiff_kit.view.steps import FORWARD, UPDATE, Subject
 from autodiff_kit.view.steps_backward import BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.steps_grad import NAMED
@@ -101,10 +102,13 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.ran = False  # all of them have
         self.passes = 0  # backward passes in it
         self.pending: dict[int, Fields] = {}  # what changes outside it
-        self.last_values: dict[int, Value] = {}  # and what is there once all have run:
-        self.last_arrivals: dict[int, Visit | Contribution] = {}
-        self.last_grads: dict[int, Value | None] = {}  # texts of thousands before are never shown
-        self.sent_out: dict[str, Fields] = {}  # by arrow, what its passes have sent there
+        # And by node, the events that say what is there once all have run:
+        self.last_values: dict[int, Modified] = {}
+        self.last_arrivals: dict[int, int] = {}
+        self.last_grads: dict[int, int] = {}  # values of thousands before are never shown
+        # By arrow, the event of its passes that has sent something there last, and of which pass.
+        self.sent_out: dict[str, tuple[int, int]] = {}
+        self.exits: dict[str, str] = {}  # by box outside of it, the arrow to that
         self.seeds: list[str] = []  # what they have begun with
         self.update: Any = None  # the statement that changes what is in folds
         self.updated: dict[str, set[int]] = {}  # leaves, by box
@@ -131,6 +135,10 @@ class _Teller(ForwardSteps, BackwardSteps):
             "error": self.stopped,
         }
         while self.at < len(self.events):
+            if self.open is not None and not self.is_searched:
+                self._skim(self.open)
+                if self.at == len(self.events):
+                    break
             event = self._about(self.events[self.at])
             node = cast(int, event.get("node", -1))
             box = self.outline.box_of[node] if node >= 0 else None
@@ -215,7 +223,8 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.update_frame["caption"] = sentence(opening + words)
 
     def _begin(self) -> None:
-        self.passes, self.pending, self.sent_out, self.seeds = 0, {}, {}, []
+        self.passes, self.pending, self.seeds = 0, {}, []
+        self.sent_out, self.exits = {}, {}
         self.last_values, self.last_arrivals, self.last_grads = {}, {}, {}
 
     def leaves(self, event: Event, box: Box | None) -> bool:
@@ -242,54 +251,93 @@ class _Teller(ForwardSteps, BackwardSteps):
         """
         is_open = box is not None and box.kind != "fold"
         if event["kind"] == "leaf" and is_open:
+            self._settle()
             self.leaf(event)
             return
         if event["kind"] == "backward":
             self.passes += 1
             self.seeds += map(box_value, event["seed"])
         elif event["kind"] == "visit":  # a pass that records ends after the last op of its fold
-            self.last_arrivals[event["node"]] = event
+            self.last_arrivals[event["node"]] = self.at
         elif event["kind"] == "contribution":
-            self.last_arrivals[event["to"]] = event
-            self._send_out(event)
+            self.last_arrivals[event["to"]] = self.at
+            self._send_out(event["node"], event["arg"], event["to"])
         elif event["kind"] == "modified":
             self.change(event)
             if is_open:
                 nodes = (event["node"], *self.values.ranked(event))
-                self.last_values.update(dict.fromkeys(nodes, event["value"]))
+                self.last_values.update(dict.fromkeys(nodes, event))
         elif event["kind"] == "accumulate" or event["kind"] == "grad":
-            self.put(event["node"], event["grad"])
-            if is_open:
-                self.last_grads[event["node"]] = event["grad"]
-                if event["kind"] == "accumulate":
-                    self.pending.setdefault(event["node"], {})["visited"] = True
+            self._hold(event["node"], is_accumulated=event["kind"] == "accumulate")
         elif event["kind"] == "op" and self.open is not None:
             self.ran = event["node"] == self.closing[self.open.id]
         self.hide(event)
 
-    def _send_out(self, event: Contribution) -> None:
+    def _skim(self, box: Box) -> None:
+        """Pass over what happens in the open fold and is not told of it: most of a long loop."""
+        nodes, box_of, closing = self.nodes, self.outline.box_of, self.closing[box.id]
+        while self.at < len(self.events) and (box.has_rounds or not self.ran):
+            note = self._note(self.at)
+            if type(note) is int:
+                is_op = nodes[note]["kind"] == "op"
+                if box_of[note] is not box and (self.ran or not is_op):
+                    return
+                self.ran = self.ran or note == closing
+            elif type(note) is not tuple:
+                return
+            elif note[0] == VISIT:
+                self.last_arrivals[note[1]] = self.at
+            elif note[0] == CONTRIBUTION:
+                self.last_arrivals[note[3]] = self.at
+                self._send_out(*note[1:4])
+            elif note[0] == ACCUMULATE:
+                self._hold(note[1], is_accumulated=True)
+            self.at += 1
+
+    def _hold(self, node: int, *, is_accumulated: bool) -> None:
+        """Note that this event says what is in a .grad, while a fold runs."""
+        self.last_grads[node] = self.at
+        if is_accumulated and self._drawn_in(node) is not None:
+            self.pending.setdefault(node, {})["visited"] = True
+
+    def _settle(self) -> None:
+        """Note what is in each .grad now."""
+        for node, at in self.last_grads.items():
+            grad = cast(Gradient, self.events[at])["grad"]
+            self.put(node, grad)
+            if self._drawn_in(node) is not None:
+                self.pending.setdefault(node, {}).update(self.held(node, grad))
+        self.last_grads = {}
+
+    def _send_out(self, node: int, arg: str, to: int) -> None:
         """Note what a pass inside of the open fold sends to a box outside of it."""
-        starts, to = self.outline.box_of[event["node"]], self.outline.box_of[event["to"]]
-        if starts is not self.open or to is starts:
+        starts, end = self.outline.box_of[node], self.outline.box_of[to]
+        if starts is not self.open or end is starts:
             return
-        edge = self._edge(event["node"], event["arg"], event["to"])
+        edge = self.exits.get(end.id) or self._edge(node, arg, to)
         if edge is not None:
-            self.passed[edge] = starts.id
-            text = f"{self.passes:,} passes" if self.passes > 1 else box_value(event["after"])
-            self.sent_out[edge] = {"sent": text, "arrived": text}
+            self.exits[end.id] = edge  # a fold has one arrow to each box
+            self.sent_out[edge] = self.at, self.passes
 
     def folded(self, box: Box) -> None:
         """Tell a fold in one step."""
-        for at, event in self.last_arrivals.items():
+        for node, at in self.last_arrivals.items():
+            event: Any = self.events[at]
             if event["kind"] == "visit":
-                self.waiting[at] = event["g"]
+                self.waiting[node] = event["g"]
             else:
-                self.waiting[at] = event["total"] or event["after"]
-        for changed, value in self.last_values.items():
+                self.waiting[node] = event["total"] or event["after"]
+        along: dict[str, Fields] = {}
+        for edge, (at, passes) in self.sent_out.items():
+            self.passed[edge] = box.id
+            event = self.events[at]
+            text = f"{passes:,} passes" if passes > 1 else box_value(event["after"])
+            along[edge] = {"sent": text, "arrived": text}
+        self._settle()
+        for changed, change in self.last_values.items():
+            value = change["value"]
             fields = the_value(value, self.picture(value))
             self.pending.setdefault(changed, {}).update(fields)
-        for changed, grad in self.last_grads.items():
-            self.pending.setdefault(changed, {}).update(self.held(changed, grad))
         node = self.closing[box.id]
         count = len(box.ops)
         caption = f"{box.opening}: "
@@ -308,7 +356,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             words = f"{self.seeds[0]}{each}" if same else f"of {self.passes:,} backward passes"
             fields = {"g": words, "gradient": words, "visited": True}
             self.pending[node] = self.pending.get(node, {}) | fields
-        self.add("fold", node, caption, where=box.where, changes=self.pending, along=self.sent_out)
+        self.add("fold", node, caption, where=box.where, changes=self.pending, along=along)
 
     def through(self, box: Box, start: int) -> None:
         """Tell in one step what backward does inside a fold until it comes out again."""
@@ -320,32 +368,28 @@ class _Teller(ForwardSteps, BackwardSteps):
         has_waited = {*self.waiting}
         nodes, box_of = self.nodes, self.outline.box_of
         while self.at < len(self.events):
-            event = self.events[self.at]
-            if event["kind"] not in _BACKWARD or "node" not in event:
-                break
-            if box_of[event["node"]] is not box:
+            kind, node, arg, to = self.brief(self.at)
+            if kind not in _BACKWARD or box_of[node] is not box:
                 break
             if self.is_searched:
-                self.hide(event)
-            if event["kind"] == "visit":
-                visits += nodes[event["node"]]["kind"] == "op"
-            elif event["kind"] == "contribution":
-                to = event["to"]
-                if box_of[to] is not box:
-                    self.arrivals[to] += 1
-                    edge = reached[to] = self._edge(event["node"], event["arg"], to)
-                    passed[edge] += 1
-                    if passed[edge] == 1:
-                        along |= self.along(edge, event["node"], event["arg"], to, event["after"])
-                    elif edge is not None:
-                        words = f"{passed[edge]} parts"
-                        along[edge] |= {"sent": words, "arrived": words}
-                    sent.setdefault(to, []).append(event)
-            elif event["kind"] == "accumulate":
-                self.keep(event["node"], event["grad"])
-                self.accumulated.append(event["node"])
-            elif event["kind"] == "release":
-                freed = freed or bool(nodes[event["node"]]["saved"])
+                self.hide(self.events[self.at])
+            if kind == "visit":
+                visits += nodes[node]["kind"] == "op"
+            elif kind == "contribution" and box_of[to] is not box:
+                self.arrivals[to] += 1
+                edge = reached[to] = self._edge(node, arg, to)
+                passed[edge] += 1
+                sent.setdefault(to, []).append(event := cast(Contribution, self.events[self.at]))
+                if passed[edge] == 1:
+                    along |= self.along(edge, node, arg, to, event["after"])
+                elif edge is not None:
+                    words = f"{passed[edge]} parts"
+                    along[edge] |= {"sent": words, "arrived": words}
+            elif kind == "accumulate":
+                self.keep(node, cast(Accumulate, self.events[self.at])["grad"])
+                self.accumulated.append(node)
+            elif kind == "release":
+                freed = freed or bool(nodes[node]["saved"])
             self.at += 1
         self.at -= 1
         for to, contributions in sent.items():  # only now: to read each of thousands takes long

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.record.ledger import events_of
 from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import ROOM, Chip
 from autodiff_kit.view.cuts import cut_size, cuts
@@ -80,7 +81,7 @@ def near_size(
 ) -> Size:
     """Return about how wide and high it will be."""
     nodes = recording["nodes"]
-    has_pass = any(event["kind"] == "backward" for event in recording["events"])
+    has_pass = any(events_of(recording["events"], "backward"))
     sizes: list[Size] = []
     for box in outline.boxes:
         text = box_text(recording, box, names, detail=outline.detail)

@@ -22,7 +22,7 @@ from autodiff_kit.record.events import (
     Value,
 )
 from autodiff_kit.record.source_tree import on_one_line
-from autodiff_kit.view.contents import operands_then, requirements
+from autodiff_kit.view.contents import Holder, operands_then, requirements
 from autodiff_kit.view.flow import Flow
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.modules import Modules
@@ -286,11 +286,11 @@ class Names:
 
     def operand_then(self, node: int, source: int) -> tuple[Value, bool]:
         """Return the value of an input when an op ran, and whether it is overwritten later."""
-        value, is_overwritten = self._operands_then.get((node, source), (None, False))
-        return value or self._nodes[source]["value"], is_overwritten
+        holder, is_overwritten = self._operands_then.get((node, source), (None, False))
+        return (holder or self._nodes[source])["value"], is_overwritten
 
     @cached_property
-    def _operands_then(self) -> dict[tuple[int, int], tuple[Value | None, bool]]:
+    def _operands_then(self) -> dict[tuple[int, int], tuple[Holder | None, bool]]:
         return operands_then(self._nodes, self._events)
 
     def _expression(self, node: int) -> str:

@@ -47,7 +47,7 @@ __all__ = ["Picture", "build"]
 First = tuple[Sequence[Key], bool, Detail]
 TRIED = 100  # of up to so many nodes, each way to open it is tried; of more, those likely to fit
 ABOUT = 0.85  # of a size that is known only nearly, as much is true at least
-KEYS = ("sources", "ops", "scopes", "nodes", "events", "error")
+KEYS = ("sources", "ops", "scopes", "error")
 
 
 def build(
@@ -86,10 +86,12 @@ def build(
         if isinstance(recording, Recording):
             recording.check_ended()
         note = getattr(recording, "note", None)
-        parts = {key: getattr(recording, key) for key in KEYS if key != "events"}
-        read = getattr(recording, "noted_events", None)
-        events = read() if read else recording.events
-        recording = {**parts, "events": events, "note": note}
+        parts = {key: getattr(recording, key) for key in KEYS}
+        if isinstance(recording, Recording):
+            nodes, events = recording.noted()
+        else:
+            nodes, events = recording.nodes, recording.events
+        recording = {**parts, "nodes": nodes, "events": events, "note": note}
     return Picture(recording, fold, opened, closed)
 
 

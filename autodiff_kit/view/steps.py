@@ -8,7 +8,7 @@ every ``.grad``. Read next: ``steps_changes.py``.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autodiff_kit.record.events import (
@@ -23,6 +23,7 @@ from autodiff_kit.record.events import (
     Value,
     Where,
 )
+from autodiff_kit.record.ledger import CONTRIBUTION, PASS, note_reader
 from autodiff_kit.view.chips import parts_of
 from autodiff_kit.view.contents import Contents
 from autodiff_kit.view.detail import Detail
@@ -51,6 +52,7 @@ class Steps:
         self.nodes: Sequence[NodeRecord] = recording["nodes"]
         self.ops: Mapping[str, OpRecord] = recording["ops"]
         self.events: Sequence[Event] = recording["events"]
+        self._note: Callable[[int], Any] = note_reader(self.events)
         self.scopes: dict[int | None, ScopeRecord] = {
             scope["id"]: scope for scope in recording["scopes"]
         }
@@ -170,6 +172,18 @@ class Steps:
                     self.running = at, entry["where"]
                     break
         return self.running[1]
+
+    def brief(self, at: int) -> tuple[str, int, str, int]:
+        """Return of an event its kind and node, and where and to which node a contribution goes.
+
+        Of thousands that a fold hides no more is read; -1 stands for no node.
+        """
+        note = self._note(at)
+        if type(note) is tuple:
+            is_sent = note[0] == CONTRIBUTION
+            return PASS[note[0]], note[1], note[2] if is_sent else "", note[3] if is_sent else -1
+        event: Any = self.events[at] if type(note) is int else note
+        return event["kind"], event.get("node", -1), event.get("arg", ""), event.get("to", -1)
 
     def picture(self, value: Value, *, on_arrow: bool = False) -> str | None:
         """Draw a small matrix or vector for a box, or an arrow, where there is room for it."""

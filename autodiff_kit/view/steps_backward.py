@@ -66,15 +66,13 @@ class BackwardSteps(GradSteps):
         self.accumulated = []
         visited, nodes = set(self.roots), set(self.roots)
         for at in range(self.at + 1, len(self.events)):
-            later = self.events[at]
-            if later["kind"] in ("finish", "broken", "backward"):
+            kind, node, _, to = self.brief(at)
+            if kind in ("finish", "broken", "backward"):
                 break
-            if later["kind"] == "contribution":
-                nodes.add(later["to"])
-            if "node" in later:
-                visited.add(later["node"])
-            if later["kind"] == "accumulate" and later["before"] is None:
-                self.grads.pop(later["node"], None)  # cleared where no event could tell of it
+            nodes.add(to)
+            visited.add(node)
+            if kind == "accumulate" and self._held_nothing(at):
+                self.grads.pop(node, None)  # cleared where no event could tell of it
         nodes |= visited
         reached = {box.id for box in self.outline.boxes if not visited.isdisjoint(box.nodes)}
         changes: dict[int, Fields] = {}
@@ -121,6 +119,11 @@ class BackwardSteps(GradSteps):
         g = None if first is None else self.roots[first]
         where, along = self.pass_where, along | earlier
         self.add("backward", first, caption, where=where, changes=changes, g=g, along=along)
+
+    def _held_nothing(self, at: int) -> bool:
+        """Return whether there was nothing in a .grad before this event accumulates in it."""
+        note = self._note(at)
+        return (note[3] if type(note) is tuple else note["before"]) is None
 
     def _stays_summed(self, edge: str, reached: Collection[str]) -> bool:
         """Return whether an arrow has brought a part of a sum that this pass does not come to."""

@@ -6,6 +6,7 @@ After reading you can say where ``"Computation graph of loss"`` comes from. Read
 from __future__ import annotations
 
 from autodiff_kit.record.events import RecordingData
+from autodiff_kit.record.ledger import events_of
 from autodiff_kit.view.subscripts import variable_of
 
 __all__ = ["title_of"]
@@ -14,7 +15,7 @@ __all__ = ["title_of"]
 def title_of(recording: RecordingData) -> str:
     """Name what is computed: where backward starts, else what nothing was made from."""
     nodes = recording["nodes"]
-    results = [r for e in recording["events"] if e["kind"] == "backward" for r in e["roots"]]
+    results = [r for e in events_of(recording["events"], "backward") for r in e["roots"]]
     if not results:
         input_numbers = {i["node"] for n in nodes for i in n.get("inputs", ()) if "node" in i}
         results = [n["id"] for n in nodes if n["kind"] == "op" and n["id"] not in input_numbers]

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from autodiff_kit.record.events import RecordingData, ScopeRecord
+from autodiff_kit.record.ledger import events_of
 from autodiff_kit.view.layout import Point, Size
 from autodiff_kit.view.outline import Box, Edge, Outline
 from autodiff_kit.view.payload import Fields
@@ -94,35 +95,34 @@ class _Rounds:
         sharing: dict[int, dict[int, None]] = {}  # by storage, the leaves that look into it
         written: Any = None
         last = -1
-        for event in self._recording["events"]:
+        kinds = "op", "leaf", "backward", "accumulate", "modified"
+        for event in events_of(self._recording["events"], *kinds):
             kind = event["kind"]
             if kind == "op":
-                last = cast(Any, event)["node"]
+                last = event["node"]
                 for source in nodes[last]["inputs"] if changes else ():
                     change = changes.get(source.get("node", -1))
                     if change is not None and self._link(change, last, changes):
                         changes = {n: other for n, other in changes.items() if other is not change}
             elif kind == "backward":
-                node = cast(Any, event)["roots"][-1]
-                backward = _Change(
-                    node, self._code(cast(Any, event)["where"], "backward"), is_pass=True
-                )
+                node = event["roots"][-1]
+                backward = _Change(node, self._code(event["where"], "backward"), is_pass=True)
             elif kind == "accumulate":
-                changes[cast(Any, event)["node"]] = backward
+                changes[event["node"]] = backward
             elif kind == "modified":
-                where, storage = cast(Any, event)["where"], cast(Any, event).get("storage")
+                where, storage = event["where"], event.get("storage")
                 own = sharing.setdefault(storage, {}) if storage is not None else {}
-                for node in cast(Any, event).get("left", ()):
+                for node in event.get("left", ()):
                     own.pop(node, None)
-                joined = cast(Any, event).get("joined", [cast(Any, event)["node"]])
+                joined = event.get("joined", [event["node"]])
                 own.update((node, None) for node in joined if nodes[node]["kind"] == "leaf")
                 if not own or last < 0:
                     continue
                 if where != written or step.node != last:  # one line may change many
-                    step, written = _Change(last, self._code(where, cast(Any, event)["how"])), where
+                    step, written = _Change(last, self._code(where, event["how"])), where
                 changes.update(dict.fromkeys(own, step))
             elif kind == "leaf" and backward.node >= 0:
-                leaf = cast(Any, event)["node"]
+                leaf = event["node"]
                 if nodes[leaf].get("part") == GRADIENT:
                     passes.append((backward, leaf))
         if not self._loops:

@@ -604,9 +604,8 @@ WORK = "y = x * x\ny += 1\nif y > 0: y.backward()\ngrad = x.grad.item()"
 @pytest.mark.parametrize(
     ("part", "after"),
     [("_where", n) for n in range(6)]
-    + [("_value", n) for n in range(5)]
-    + [("_noted", n) for n in range(6)]
-    + [(part, 0) for part in ("_number", "_node", "name_result", "_tell_change")]
+    + [("_noted", n) for n in range(9)]
+    + [(part, 0) for part in ("_value", "_number", "_node", "name_result", "_tell_change")]
     + [("_number", 1)],
 )
 def test_a_recorder_that_fails_leaves_the_code_alone(

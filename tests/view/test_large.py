@@ -108,7 +108,7 @@ def test_a_picture_describes_few_of_the_gradients_that_its_folds_hide(monkeypatc
     monkeypatch.setattr(Values, "kept", lambda s, note: reads.append(note) or describe(s, note))
 
     build(rec)
-    contributions = sum(event["kind"] == "contribution" for event in rec.noted_events())
+    contributions = sum(event["kind"] == "contribution" for event in rec.noted()[1])
     nodes = len(rec.nodes)
 
     assert contributions > 2_000
