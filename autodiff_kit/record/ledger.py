@@ -206,6 +206,11 @@ class Events(list[Any]):
 
     def __init__(self, nodes: Nodes) -> None:
         self._nodes, self._described = nodes, nodes.described
+        self._rest: list[Any] | None = None  # those that are no notes, once all has happened
+
+    def close(self) -> None:
+        """Know that nothing more happens."""
+        self._rest = [item for item in list.__iter__(self) if isinstance(item, dict)]
 
     def __getitem__(self, at: Any) -> Any:
         item = list.__getitem__(self, at)
@@ -235,7 +240,8 @@ class Events(list[Any]):
         kind_of = self._nodes.kind
         has_made = "op" in kinds or "leaf" in kinds
         tuples = {note for note, kind in enumerate(PASS) if kind in kinds}
-        for item in list.__iter__(self):
+        has_notes = has_made or tuples or self._rest is None
+        for item in list.__iter__(self) if has_notes else self._rest or ():
             if type(item) is int:
                 if has_made and (kind := kind_of(item)) in kinds:
                     yield {"kind": kind, "node": item}

@@ -8,7 +8,7 @@ Read next: ``values.py``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import wraps
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from autodiff_kit.record.events import Numeral, Value
 
-__all__ = ["Elements", "Unread", "number", "numbers", "read_together"]
+__all__ = ["Elements", "Unread", "as_arrays", "number", "numbers", "read_together"]
 
 _FEW = 1_000  # arrays that are converted one by one; then all that are left
 _FLOATS = (float, np.floating)
@@ -94,6 +94,15 @@ class Unread:
 def read_together(values: Iterable[Value]) -> None:
     """Convert the elements of many values, which are about to be read."""
     _fill([value["data"] for value in values if isinstance(value["data"], Elements)])
+
+
+def as_arrays(values: Sequence[Value]) -> list[Any]:
+    """Return the elements of each value as an array of 64-bit floats, and leave them unread."""
+    unread = [getattr(value["data"], "array", None) for value in values]
+    return [
+        np.asarray(value["data"] if array is None else array, dtype=np.float64).ravel()
+        for value, array in zip(values, unread, strict=True)
+    ]
 
 
 def _fill(waiting: Iterable[Elements]) -> None:

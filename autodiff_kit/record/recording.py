@@ -127,6 +127,7 @@ class Recording:
         if self.is_open:
             self._nodes, self._events = plain(self._nodes), plain(events)
         else:
+            events.close()
             self._is_plain = False
             self._notes = None
             self._values = nodes.values

@@ -116,26 +116,28 @@ class Parts:
     @cached_property
     def links(self) -> list[tuple[int, int]]:
         """Return by rank which operation reads which: ``(earlier, later)``."""
-        return [(source, rank) for source, rank, is_op in self._reads if is_op]
+        return self._reads[0]
 
     @cached_property
     def uses(self) -> dict[int, list[int]]:
         """Return for each leaf the ranks of the operations that read it."""
-        uses: dict[int, list[int]] = {}
-        for leaf, rank, is_op in self._reads:
-            if not is_op:
-                uses.setdefault(leaf, []).append(rank)
-        return uses
+        return self._reads[1]
 
     @cached_property
-    def _reads(self) -> list[tuple[int, int, bool]]:
-        rank_of = self._rank_of
-        return [
-            (rank_of.get(source["node"], source["node"]), rank, source["node"] in rank_of)
-            for rank, node in enumerate(self.ops)
-            for source in node["inputs"]
-            if "node" in source
-        ]
+    def _reads(self) -> tuple[list[tuple[int, int]], dict[int, list[int]]]:
+        links: list[tuple[int, int]] = []
+        uses: dict[int, list[int]] = {}
+        rank_of = self._rank_of.get
+        for rank, node in enumerate(self.ops):
+            for source in node["inputs"]:
+                if "node" in source:
+                    number = source["node"]
+                    earlier = rank_of(number)
+                    if earlier is None:
+                        uses.setdefault(number, []).append(rank)
+                    else:
+                        links.append((earlier, rank))
+        return links, uses
 
     @cached_property
     def _rank_of(self) -> dict[int, int]:

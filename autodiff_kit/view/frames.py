@@ -44,6 +44,8 @@ from autodiff_kit.view.words import (
 
 __all__ = ["Subject", "frames", "tell"]
 
+# What happens in a fold while it runs, and is told of nothing else.
+_INSIDE = {"backward", "modified", "grad", "finish"}
 _BACKWARD = {"visit", "contribution", "accumulate", "release"}
 
 
@@ -284,7 +286,9 @@ class _Teller(ForwardSteps, BackwardSteps):
                     return
                 self.ran = self.ran or note == closing
             elif type(note) is not tuple:
-                return
+                if note["kind"] not in _INSIDE or "storage" in note:
+                    return
+                self.inside(note, box_of[note["node"]] if "node" in note else None)
             elif note[0] == VISIT:
                 self.last_arrivals[note[1]] = self.at
             elif note[0] == CONTRIBUTION:

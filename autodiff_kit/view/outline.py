@@ -157,6 +157,7 @@ def outline(
     parts: Parts | None = None,
     *,
     together: bool = False,
+    names: Names | None = None,
 ) -> Outline:
     """Decide on the boxes and arrows of a recording.
 
@@ -177,6 +178,8 @@ def outline(
         Those of the recording, if they are known.
     together : bool
         Draw leaves as one box that the same folds use; parameters of modules are so in any case.
+    names : Names, optional
+        Those of the recording, if they are known: they have looked at its source.
 
     Returns
     -------
@@ -219,7 +222,8 @@ def outline(
         result = _with_leaves_folded(recording, result)
     result.parts, result.opened = parts, keys
     result.detail = Detail.PICTURES if len(nodes) <= WHOLE else Detail.PLAIN
-    _connect(nodes, result, Written(recording), Flow(recording))
+    written, flow = (names.written, names.flow) if names else (Written(recording), Flow(recording))
+    _connect(nodes, result, written, flow)
     return result
 
 
@@ -256,11 +260,9 @@ def _boxes(
     for number, run in enumerate(runs):
         members.append(ops[run.first : run.last + 1])
         fold_of.update(dict.fromkeys(members[-1], number))
-    users: dict[int, set[int | None]] = {}
-    for node in ops:
-        for source in nodes[node]["inputs"]:
-            if "node" in source and nodes[source["node"]]["kind"] == "leaf":
-                users.setdefault(source["node"], set()).add(fold_of.get(node))
+    users: dict[int, set[int | None]] = {
+        leaf: {fold_of.get(ops[rank]) for rank in ranks} for leaf, ranks in parts.uses.items()
+    }
     for leaf, folds in users.items():
         only = next(iter(folds)) if len(folds) == 1 else None
         if keep_named and only is not None and stays_outside(nodes[leaf], runs[only], parts):

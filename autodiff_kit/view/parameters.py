@@ -8,10 +8,13 @@ are, and the norm of their gradients, which is the length of the vector of all o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import hypot, prod
+from math import hypot, inf, isinf, prod
+from typing import Any
+
+import numpy as np
 
 from autodiff_kit.record.events import NodeRecord, Value
-from autodiff_kit.record.numbers import read_together
+from autodiff_kit.record.numbers import as_arrays
 from autodiff_kit.view.outline import Box
 from autodiff_kit.view.values import number
 
@@ -46,15 +49,25 @@ def norm(values: Iterable[Value]) -> str:
     '5.'
     """
     sizes: list[float] = []
-    values = [*values]
-    read_together(values)
+    small: list[Value] = []
     for value in values:
         stats = value.get("stats")
         if stats is None:
-            sizes += map(float, value["data"])
+            small.append(value)
         elif stats["nan"] or stats["inf"]:
             sizes.append(float("nan" if stats["nan"] else "inf"))
         else:
             count = prod(value["shape"])
             sizes.append(count**0.5 * hypot(float(stats["mean"]), float(stats["std"])))
+    if small:
+        sizes.append(_length(np.concatenate(as_arrays(small))))
     return number(hypot(*sizes))
+
+
+def _length(elements: Any) -> float:
+    """Return the length of a vector; infinite if one of its elements is."""
+    largest = float(np.max(np.abs(elements), initial=0.0))
+    if isinf(largest) or np.isinf(elements).any():
+        return inf
+    scale = largest or 1.0  # squares of what floats can hold may be more than they can
+    return scale * float(np.sqrt(np.sum((elements / scale) ** 2)))

@@ -39,7 +39,7 @@ from autodiff_kit.view.payload import (
 from autodiff_kit.view.roles import role_labels
 from autodiff_kit.view.stop import stop_of
 from autodiff_kit.view.titles import title_of
-from autodiff_kit.view.training import connect_rounds
+from autodiff_kit.view.training import connect_rounds, links_between_rounds
 
 __all__ = ["Picture", "build"]
 
@@ -145,6 +145,7 @@ class Picture:
         self._fold, self.open_folds = fold, [list(key) for key in opened]
         self.closed_parts = [list(key) for key in closed]
         self._names = Names(recording)
+        self._links = links_between_rounds(recording)
         self.note: str = recording.get("note") or ""
         self.title = title_of(recording)
         self._detail_of_steps: Detail | None = None
@@ -231,10 +232,11 @@ class Picture:
             keys,
             parts,
             together=together,
+            names=self._names,
         )
         self.outline.detail = min(self.outline.detail, detail)
         self._detail_of_steps = None
-        connect_rounds(recording, self.outline)
+        connect_rounds(recording, self.outline, self._links)
         self.opened_parts = open_parts(self.outline, recording["nodes"])
 
     def _first(self) -> First:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from autodiff_kit.record.events import RecordingData, ScopeRecord
 from autodiff_kit.record.ledger import events_of
@@ -21,7 +21,7 @@ from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.svg_text import escaped, pixels, text_width
 from autodiff_kit.view.words import listed
 
-__all__ = ["connect_rounds", "link_size", "link_svg"]
+__all__ = ["Link", "connect_rounds", "link_size", "link_svg", "links_between_rounds"]
 
 LONGEST = 30  # characters on an arrow
 NAMED = 2  # more leaves that a statement changes are counted instead
@@ -43,7 +43,36 @@ class _Change:
     is_pass: bool = False
 
 
-def connect_rounds(recording: RecordingData, whole: Outline) -> None:
+class Link(NamedTuple):
+    """What an op of a later round reads that an earlier round has changed."""
+
+    change: _Change
+    reader: int
+    loop: int
+    leaves: list[int]  # that were changed so
+
+
+def links_between_rounds(recording: RecordingData) -> tuple[list[Link], list[tuple[_Change, int]]]:
+    """Find what leads from one round of a training loop to the next.
+
+    Parameters
+    ----------
+    recording : dict
+        With ``nodes``, ``events``, ``scopes``, ``sources``.
+
+    Returns
+    -------
+    links, gradients
+        And of each pass, the leaves that the code has read as a ``.grad`` after it.
+    """
+    return _Links(recording).find()
+
+
+def connect_rounds(
+    recording: RecordingData,
+    whole: Outline,
+    links: tuple[list[Link], list[tuple[_Change, int]]] | None = None,
+) -> None:
     """Draw what leads from one round of a training loop to the next, and note their order.
 
     Parameters
@@ -52,8 +81,10 @@ def connect_rounds(recording: RecordingData, whole: Outline) -> None:
         With ``nodes``, ``events``, ``scopes``, ``sources``.
     whole : Outline
         Boxes and arrows; gets more arrows, and ``rounds``.
+    links : tuple, optional
+        What ``links_between_rounds`` has found, which is the same in all drawings.
     """
-    _Rounds(recording, whole).connect()
+    _Rounds(recording, whole).connect(*(links or links_between_rounds(recording)))
 
 
 def link_size(edge: Edge) -> Size:
@@ -77,21 +108,21 @@ def link_svg(edge: Edge, middle: Point, fields: Fields | None) -> str:
     )
 
 
-class _Rounds:
-    def __init__(self, recording: RecordingData, whole: Outline) -> None:
-        self._recording, self._whole = recording, whole
-        self._scopes: dict[int, ScopeRecord] = {s["id"]: s for s in recording["scopes"]}
-        self._loops: dict[int, None] = {}  # those whose rounds an arrow connects
-        self._place = {box.id: i for i, box in enumerate(whole.boxes)}
-        self._between: dict[tuple[str, str], Edge] = {}
+class _Links:
+    """Goes through the events once."""
+
+    def __init__(self, recording: RecordingData) -> None:
+        self._recording = recording
+        self._rounds_of = _RoundsOf(recording)
+        self._links: list[Link] = []
         self._codes: dict[tuple[object, ...], str] = {}  # a loop runs few lines many times
 
-    def connect(self) -> None:
-        """Go through the events once."""
-        nodes, box_of = self._recording["nodes"], self._whole.box_of
+    def find(self) -> tuple[list[Link], list[tuple[_Change, int]]]:
+        """Return the links, and of each pass, the leaves that are a .grad."""
+        nodes = self._recording["nodes"]
         changes: dict[int, _Change] = {}  # leaf -> what has changed it, or its .grad, since
         backward = step = _Change(-1, "")
-        passes: list[tuple[_Change, int]] = []  # of those, the leaves that are a .grad
+        passes: list[tuple[_Change, int]] = []
         sharing: dict[int, dict[int, None]] = {}  # by storage, the leaves that look into it
         written: Any = None
         last = -1
@@ -105,8 +136,8 @@ class _Rounds:
                     if change is not None and self._link(change, last, changes):
                         changes = {n: other for n, other in changes.items() if other is not change}
             elif kind == "backward":
-                node = event["roots"][-1]
-                backward = _Change(node, self._code(event["where"], "backward"), is_pass=True)
+                code = self._code(event["where"], "backward")
+                backward = _Change(event["roots"][-1], code, is_pass=True)
             elif kind == "accumulate":
                 changes[event["node"]] = backward
             elif kind == "modified":
@@ -121,10 +152,78 @@ class _Rounds:
                 if where != written or step.node != last:  # one line may change many
                     step, written = _Change(last, self._code(where, event["how"])), where
                 changes.update(dict.fromkeys(own, step))
-            elif kind == "leaf" and backward.node >= 0:
-                leaf = event["node"]
-                if nodes[leaf].get("part") == GRADIENT:
-                    passes.append((backward, leaf))
+            elif backward.node >= 0 and nodes[event["node"]].get("part") == GRADIENT:
+                passes.append((backward, event["node"]))
+        return self._links, passes
+
+    def _link(self, change: _Change, reader: int, changes: Mapping[int, _Change]) -> bool:
+        """Note a link if the reader is in a later round than the change; say if it is in one."""
+        loop = self._rounds_of.loop_between(change.node, reader)
+        if loop is None:
+            return False
+        leaves = sorted(leaf for leaf, other in changes.items() if other is change)
+        self._links.append(Link(change, reader, loop, leaves))
+        return True
+
+    def _code(self, where: Sequence[int] | None, how: str) -> str:
+        """Return what the learner wrote at a place, in one line."""
+        if where is None:
+            return how
+        key = (*where, how)
+        if key not in self._codes:
+            self._codes[key] = self._read_code(where, how)
+        return self._codes[key]
+
+    def _read_code(self, where: Sequence[int], how: str) -> str:
+        """Return it from the source."""
+        text = str(self._recording["sources"][where[0]]["text"])
+        lines = text.splitlines()[where[1] - 1 : where[3]]
+        if not lines:
+            return how
+        lines[-1] = lines[-1][: where[4]]
+        lines[0] = lines[0][where[2] :]
+        return " ".join(" ".join(lines).split()) or how
+
+
+class _RoundsOf:
+    """Knows in which rounds of which loops a node was made."""
+
+    def __init__(self, recording: RecordingData) -> None:
+        self._nodes = recording["nodes"]
+        self._scopes: dict[int, ScopeRecord] = {s["id"]: s for s in recording["scopes"]}
+
+    def loop_between(self, first: int, second: int) -> int | None:
+        """Return the outermost loop in different rounds of which two operations are."""
+        own, other = self.at(first), self.at(second)
+        return next((loop for loop in own if other.get(loop, own[loop]) != own[loop]), None)
+
+    def at(self, node: int) -> dict[int, int]:
+        """Return in which round of which loop a node was made; the outermost loop first."""
+        at: int | None = self._nodes[node]["scope"]
+        rounds_around: list[tuple[int, int]] = []
+        while at is not None:
+            scope = self._scopes[at]
+            at = scope["parent"]
+            if scope["kind"] == "iteration" and at is not None:
+                rounds_around.append((at, scope["index"]))
+        return dict(reversed(rounds_around))
+
+
+class _Rounds:
+    def __init__(self, recording: RecordingData, whole: Outline) -> None:
+        self._recording, self._whole = recording, whole
+        self._rounds_of = _RoundsOf(recording)
+        self._loops: dict[int, None] = {}  # those whose rounds an arrow connects
+        self._between: dict[tuple[str, str], Edge] = {}
+
+    def connect(self, links: Sequence[Link], passes: Sequence[tuple[_Change, int]]) -> None:
+        """Draw the arrows, and note the order of the rounds."""
+        box_of = self._whole.box_of
+        for change, reader, loop, leaves in links:
+            start, end = box_of[change.node], box_of[reader]
+            if start is not end:
+                self._loops[loop] = None
+                self._draw(start, end, change.code, self._effect(change, leaves))
         if not self._loops:
             return
         for loop in self._loops:
@@ -134,18 +233,6 @@ class _Rounds:
             start, end = box_of[change.node], box_of[leaf]
             if end.kind == "leaf" and end.id in ordered and start.id in ordered:
                 self._draw(start, end, change.code)
-
-    def _link(self, change: _Change, reader: int, changes: Mapping[int, _Change]) -> bool:
-        """Draw an arrow if the reader is in a later round than the change; say if it is in one."""
-        start, end = self._whole.box_of[change.node], self._whole.box_of[reader]
-        loop = self._loop_between(change.node, reader)
-        if loop is None:
-            return False
-        if start is not end:
-            self._loops[loop] = None
-            leaves = sorted(leaf for leaf, other in changes.items() if other is change)
-            self._draw(start, end, change.code, self._effect(change, leaves))
-        return True
 
     def _effect(self, change: _Change, leaves: Sequence[int]) -> str:
         """Say which leaves a statement changes, if it does not name them itself."""
@@ -172,22 +259,6 @@ class _Rounds:
         self._between[start.id, end.id] = edge
         edges.append(edge)
 
-    def _loop_between(self, first: int, second: int) -> int | None:
-        """Return the outermost loop in different rounds of which two operations are."""
-        own, other = self._rounds(first), self._rounds(second)
-        return next((loop for loop in own if other.get(loop, own[loop]) != own[loop]), None)
-
-    def _rounds(self, node: int) -> dict[int, int]:
-        """Return in which round of which loop a node was made; the outermost loop first."""
-        at: int | None = self._recording["nodes"][node]["scope"]
-        rounds_around: list[tuple[int, int]] = []
-        while at is not None:
-            scope = self._scopes[at]
-            at = scope["parent"]
-            if scope["kind"] == "iteration" and at is not None:
-                rounds_around.append((at, scope["index"]))
-        return dict(reversed(rounds_around))
-
     def _blocks(self, loop: int) -> list[list[str]]:
         """Return the boxes of each round, or of rounds that are folded together, in order."""
         blocks: dict[Span, list[str]] = {}
@@ -195,7 +266,7 @@ class _Rounds:
         users: dict[str, set[Span | None]] = {}
         for box in self._whole.boxes:
             ops = box.ops or box.nodes
-            first, last = (self._rounds(n).get(loop) for n in (ops[0], ops[-1]))
+            first, last = (self._rounds_of.at(n).get(loop) for n in (ops[0], ops[-1]))
             if first is not None and last is not None:
                 span_of[box.id] = first, last
         for edge in self._whole.edges:
@@ -206,25 +277,6 @@ class _Rounds:
             if span is not None:
                 blocks.setdefault(span, []).append(box.id)
         return [blocks[span] for span in sorted(blocks)]
-
-    def _code(self, where: Sequence[int] | None, how: str) -> str:
-        """Return what the learner wrote at a place, in one line."""
-        if where is None:
-            return how
-        key = (*where, how)
-        if key not in self._codes:
-            self._codes[key] = self._read_code(where, how)
-        return self._codes[key]
-
-    def _read_code(self, where: Sequence[int], how: str) -> str:
-        """Return it from the source."""
-        text = str(self._recording["sources"][where[0]]["text"])
-        lines = text.splitlines()[where[1] - 1 : where[3]]
-        if not lines:
-            return how
-        lines[-1] = lines[-1][: where[4]]
-        lines[0] = lines[0][where[2] :]
-        return " ".join(" ".join(lines).split()) or how
 
 
 def _short(code: str) -> str:
