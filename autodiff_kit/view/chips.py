@@ -132,11 +132,13 @@ def chip_svg(
 
     What goes on stands above the slope: it has come further back.
     """
+    if middle is None and route[-1][1] - route[0][1] < chip.size[1] + NEAR:
+        chip = chip._replace(slopes=[])  # it would cover the box below
     width, height = chip.size
     tall_row, base_line = (DENSE_ROW, 15) if chip.is_row else (ROW, 17)
     if middle is None:
         x, y = route[0]
-        middle = (x, y + NEAR + height / 2)
+        middle = (x, min(y + NEAR + height / 2, max(y, (y + route[-1][1]) / 2)))
     spread = ""
     if chip.spreads and chip.is_kept and not (fields and fields.get("sent")):
         own = _width(chip.spreads[0])

@@ -175,6 +175,12 @@ class Parts:
             members = self._inside[part] = self._in_pieces(members, part)
         return members
 
+    @cached_property
+    def can_fold(self) -> bool:
+        """Return whether there is something to fold that the learner wrote as one part."""
+        inside = self.inside(self.root) if self.ops else []
+        return any(isinstance(p, Part) and p.size > 1 and p.kind != "operations" for p in inside)
+
     def key(self, part: Part) -> Key:
         """Return by what a part is known to those who know no ranks."""
         return self.ops[part.first]["id"], self.ops[part.last]["id"]

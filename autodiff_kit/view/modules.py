@@ -46,6 +46,13 @@ class Modules:
         is_output = self.is_inside(node) and self._last[called[0]["id"]] == node
         return f"{called[0]['name']}'s output" if is_output else ""
 
+    def layer(self, node: int) -> str:
+        """Return ``net.fc1`` for an op that is made in a ``Linear`` itself; "" for others."""
+        scope = self._scopes.get(self._nodes[node]["scope"])
+        if scope is None or scope["kind"] != "module" or "Linear" not in scope.get("of", ""):
+            return ""
+        return str(scope["name"])
+
     def _called(self, node: int) -> list[ScopeRecord]:
         """Return the modules around an op that one expression of the learner's calls."""
         record = self._nodes[node]

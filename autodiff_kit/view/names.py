@@ -40,11 +40,12 @@ from autodiff_kit.view.subscripts import (
     variable_of,
 )
 from autodiff_kit.view.values import parameter, short, show
-from autodiff_kit.view.words import ordinal
+from autodiff_kit.view.words import capital, ordinal
 from autodiff_kit.view.written import COMMUTE, Written, augmented
 
 __all__ = ["NAME", "REBUILT", "Names"]
 
+FUSED = {"addmm", "baddbmm"}  # what a layer calls, and no learner
 NAME = 32  # characters an expression may have to be used as a name, and a name in a box
 
 # What a change in place makes of a base and of its other views; no line of the learner's does.
@@ -136,6 +137,19 @@ class Names:
             return output
         name = in_outline(self.text(node), NAME)
         return name or short(record["value"], 12) or f"a {show(record['value'], 12)}"
+
+    def verb(self, node: int, *, begins: bool = False) -> str:
+        """Return what does an op's work, ``multiply``; of ``addmm`` what the learner has called.
+
+        That is a layer, ``net.fc1``, or ``linear``. With ``begins``, it begins a sentence.
+        """
+        record = self._nodes[node]
+        op = str(record["op"])
+        if op in FUSED and op not in record["text"]:
+            if layer := self.modules.layer(node):
+                return layer
+            op = "linear"
+        return capital(word(op)) if begins else word(op)
 
     def made_by(self, node: int) -> str:
         """Return the expression that made a leaf of the graph, which no node stands for."""

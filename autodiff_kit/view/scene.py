@@ -22,7 +22,7 @@ from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
-from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
+from autodiff_kit.view.fold import Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
 from autodiff_kit.view.layout import Layout, Size
 from autodiff_kit.view.measure import lay_out, near_size
@@ -197,7 +197,7 @@ class Picture:
         most = self.outline.detail
         details = [detail for detail in reversed(Detail) if detail <= most]
         size, is_drawn = (0.0, 0.0), False
-        for detail in details if self._may_be_large() else details[:2]:
+        for detail in details if self.size <= WHOLE else details[:2]:
             self.outline.detail = detail
             size = near_size(self.outline, self._recording, self._names, self.opened_parts.groups)
             if is_drawn := _fits(size, ABOUT if self.size <= WHOLE else 1.0):
@@ -210,15 +210,16 @@ class Picture:
         return None if stays else size
 
     def _open_one(self, parts: Parts) -> None:
-        """Open the first part of a small run if all are folded: there must be steps in it."""
+        """Open the first part of a small run if none is open, or all is folded: it has steps."""
         opened = [*self._open_first]
-        while self.size <= WHOLE and all(box.kind != "op" for box in self.outline.boxes):
-            fold = next((box for box in self.outline.boxes if box.part), None)
-            if fold is None or fold.part is None:
+        while self.size <= WHOLE:
+            folds = [box.part for box in self.outline.boxes if box.part]
+            ops = sum(box.kind == "op" for box in self.outline.boxes)
+            if not folds or (opened and ops):
                 return
-            opened.append(parts.key(fold.part))
+            opened.append(parts.key(folds[0]))
             self._choose((opened, self._together, Detail.SUMS), parts)
-            self._draw()
+            self._draw_with_room(stays=True)
 
     def _choose(self, first: First, parts: Parts) -> None:
         """Decide on the boxes with these parts open at first, shared leaves together or not."""
@@ -270,13 +271,9 @@ class Picture:
         )
 
     def _may_be_large(self) -> bool:
-        """Tell whether all is drawn even where it does not fit: few nodes, in few rounds.
-
-        Not where layers can be folded.
-        """
-        rounds = max(map(len, self.outline.rounds), default=0)
-        has_modules = any(scope["kind"] == "module" for scope in self._recording["scopes"])
-        is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS and not has_modules
+        """Tell whether all is drawn even where it does not fit: few nodes, and nothing to fold."""
+        parts = self.outline.parts
+        is_small = self.size <= WHOLE and (parts is None or not parts.can_fold)
         return is_small or self._fold is not None
 
     @property

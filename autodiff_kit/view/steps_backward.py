@@ -19,7 +19,6 @@ from autodiff_kit.record.events import (
 )
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.heat import sum_map, sum_words
-from autodiff_kit.view.labels import word
 from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rule_words import decisions, rule_of, worded
 from autodiff_kit.view.rules import decided, fill, rule_forms, worked_out
@@ -32,7 +31,6 @@ from autodiff_kit.view.values import TIMES, shape_text, short, show, symbol
 from autodiff_kit.view.words import (
     a_value,
     box_value,
-    capital,
     dimensions,
     equation,
     full,
@@ -268,7 +266,7 @@ class BackwardSteps(GradSteps):
             owner = f"{target}, its {_ORDINALS[min(place, len(_ORDINALS) - 1)]} input,"
         else:
             owner = target
-        what = f"The rule of {word(str(record['op']))} for {owner}"
+        what = f"The rule of {self.names.verb(node)} for {owner}"
         if record["grad_fn"] == f"{record['op']}Backward":  # of an op it ends in 0
             what = f"Your backward of {record['op']} for {owner}"
         rule = rule_of(self.ops, record, arg)
@@ -349,7 +347,7 @@ class BackwardSteps(GradSteps):
         caption = ""
         if things:
             what = listed(dict.fromkeys(things.values()))
-            caption = sentence(f"{capital(word(str(record['op'])))} no longer keeps {what}")
+            caption = sentence(f"{self.names.verb(node, begins=True)} no longer keeps {what}")
         if not self.frames or (caption and self.telling != node):
             where = record["where"]
             self.add("release", node, caption, where=where, changes={node: {"released": True}})

@@ -16,7 +16,6 @@ from autodiff_kit.record.entries import RETURNED
 from autodiff_kit.record.events import Branch, Made, NodeRecord, RecordingData, Where
 from autodiff_kit.record.inner import function_of
 from autodiff_kit.record.source_tree import parse
-from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import NAME, Names
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.rules import parsed
@@ -149,7 +148,7 @@ class ForwardSteps(ChangeSteps):
             return
         inside = f"Inside {record['inside']}, " if "inside" in record else ""
         caption = self.round(record["scope"]) + inside + self.names.titles(group)
-        caption += f": {word(str(record['op']))} makes {results}"
+        caption += f": {self.names.verb(node)} makes {results}"
         if record["recorded"]:
             saves = self._saves(node)
             caption = f"{sentence(caption)} {saves}" if saves[0].isupper() else caption + saves
@@ -276,7 +275,7 @@ class ForwardSteps(ChangeSteps):
         if not any(self.nodes[n]["requires_grad"] for n in used):
             why = "no input requires a gradient"
         elif not self.ops[str(record["op"])]["rules"]:
-            why = f"{word(str(record['op']))} has no gradient"
+            why = f"{self.names.verb(node)} has no gradient"
         elif mode := switched_off(self.recording, node, used):
             switch = self._switch if mode == "no_grad" else mode
             inside = function_of(record["text"])

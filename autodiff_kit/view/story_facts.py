@@ -13,7 +13,6 @@ from typing import Any
 
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.record.source_tree import on_one_line
-from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.rules import parsed
 from autodiff_kit.view.story_code import Code, Where, before_a_dot
@@ -112,7 +111,7 @@ class Facts(Code):
 
     def op(self, node: int) -> str:
         """Return what the op of a node is called in a sentence."""
-        return word(str(self.nodes[node]["op"]))
+        return self.names.verb(node)
 
     # -- the subject -----------------------------------------------------------------------------
 

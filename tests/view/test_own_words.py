@@ -386,3 +386,23 @@ def test_a_change_of_data_names_it_once(library: str) -> None:
     texts = captions("w = torch.tensor([1., 2.], requires_grad=True)\nw.data -= 0.5", library)
 
     assert [line for line in texts if line.startswith("w.data -= 0.5: subtract makes [0.5, 1.5]")]
+
+
+@BOTH
+def test_a_linear_layer_is_told_as_it_is_called_and_not_as_addmm(library: str) -> None:
+    source = """\
+F = torch.nn.functional
+net = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.Tanh())
+x = torch.ones(1, 2)
+y = net(x) + F.linear(x, torch.ones(3, 2), torch.ones(3, requires_grad=True))
+z = torch.addmm(y, x, torch.ones(2, 3))
+z.sum().backward()
+"""
+    frames = build(recorded(source, library), fold=False).frames
+    steps = [frame["caption"] for frame in frames]
+
+    assert any("The rule of net.0 for net.0.bias passes" in step for step in steps)
+    assert any("net.0 no longer keeps x." in step for step in steps)
+    assert any(": linear makes" in step for step in steps)
+    told = [step for step in steps if re.search(r"\baddmm\b", step, re.IGNORECASE)]
+    assert all(step.startswith("z = torch.addmm(") or "for y" in step for step in told) and told

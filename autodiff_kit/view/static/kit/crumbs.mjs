@@ -4,8 +4,9 @@ import { make } from "./dom.mjs";
 import { partsAround } from "./steps.mjs";
 
 /**
- * The line that says where one is: the open parts around a node, the largest first, then the node. `fold` folds a
- * part by its key; without Python there is none, and the names are only to be read.
+ * The line that says where one is: the open parts around a node, the largest first, then the node; and, for the head of
+ * the card, a hint at the keys. `fold` folds a part by its key; without Python there is none, and the names are only to
+ * be read.
  */
 export function crumbsBar(payload, fold) {
   const path = make("div", { class: "adk-path" });
@@ -13,8 +14,7 @@ export function crumbsBar(payload, fold) {
   const canFold = payload.parts.some(({ stays }) => !stays);
   const hint = make("span", { class: "adk-hint" });
   const element = make("nav", { class: "adk-crumbs", "aria-label": "Parts around this node" }, path);
-  element.append(hint);
-  element.hidden = !canOpen && !payload.parts.length;
+  element.hidden = !payload.parts.length; // else there is nothing around any node
 
   function crumb({ title, key, stays }) {
     if (!fold || stays) return make("span", {}, title);
@@ -25,12 +25,13 @@ export function crumbsBar(payload, fold) {
   }
   return {
     element,
+    hint,
     show(id) {
       const around = partsAround(payload, id);
       const folds = canFold && around.some(({ stays }) => !stays) && "f folds this group";
       hint.textContent = fold ? [canOpen && "Enter opens a box", folds].filter(Boolean).join(", ") : "";
       const name = make("b", {}, payload.nodes[id]?.name ?? "");
-      const items = around.length ? [make("span", {}, "whole run"), ...around.map(crumb), name] : [];
+      const items = [make("span", {}, "whole run"), ...around.map(crumb), name];
       path.replaceChildren(...items.flatMap((item, k) => (k ? [make("span", { class: "adk-slash" }, "/"), item] : [item])));
     },
   };

@@ -86,7 +86,7 @@ function stepper(root, payload, host) {
   const words = payload.title || "Computation graph";
   const title = make("div", { class: "adk-title", title: words }, words);
   const help = helpBox(root, Boolean(host.ask));
-  const head = make("div", { class: "adk-head" }, title, find.opener, graph.zoomTools, help.opener);
+  const head = make("div", { class: "adk-head" }, title, crumbs.hint, find.opener, graph.zoomTools, help.opener);
   if (host.fold && payload.opened) {
     const closeAll = button("close", "Fold all boxes again");
     closeAll.append("fold");
