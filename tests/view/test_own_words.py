@@ -398,11 +398,11 @@ y = net(x) + F.linear(x, torch.ones(3, 2), torch.ones(3, requires_grad=True))
 z = torch.addmm(y, x, torch.ones(2, 3))
 z.sum().backward()
 """
-    frames = build(recorded(source, library), fold=False).frames
+    frames = build(recorded(source, library).recording, fold=False).frames
     steps = [frame["caption"] for frame in frames]
 
     assert any("The rule of net.0 for net.0.bias passes" in step for step in steps)
     assert any("net.0 no longer keeps x." in step for step in steps)
     assert any(": linear makes" in step for step in steps)
-    told = [step for step in steps if re.search(r"\baddmm\b", step, re.IGNORECASE)]
-    assert all(step.startswith("z = torch.addmm(") or "for y" in step for step in told) and told
+    mentions = [step for step in steps if re.search(r"\baddmm\b", step, re.IGNORECASE)]
+    assert all(step.startswith("z = torch.addmm(") or "for y" in step for step in mentions) and mentions
