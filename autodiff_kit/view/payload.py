@@ -14,7 +14,7 @@ from typing import Literal, NotRequired, TypedDict
 from autodiff_kit.record.events import Where
 
 __all__ = ["GRADIENT", "BoxPayload", "BoxText", "Explanation", "Fields", "Frame", "OpenPart"]
-__all__ += ["Payload", "Place", "SourceLines", "State", "deflate"]
+__all__ += ["NOTHING", "Payload", "Place", "SourceLines", "State", "deflate"]
 
 GRADIENT = "gradient"  # the label of a gradient that is in no .grad
 
@@ -177,3 +177,14 @@ def deflate(payload: Payload) -> bytes:
     """
     text = json.dumps(payload, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return zlib.compress(text.encode("utf-8", "replace"))
+
+
+NOTHING: Frame = {
+    "phase": "forward",
+    "kind": "empty",
+    "caption": "Nothing was recorded: use at least one tensor while recording.",
+    "where": None,
+    "node": None,
+    "edge": None,
+    "set": {},
+}

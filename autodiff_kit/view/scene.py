@@ -22,13 +22,14 @@ from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
-from autodiff_kit.view.fold import Key, Parts
+from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
 from autodiff_kit.view.layout import Layout, Size
 from autodiff_kit.view.measure import lay_out, near_size
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
 from autodiff_kit.view.payload import (
+    NOTHING,
     BoxText,
     Fields,
     Frame,
@@ -46,6 +47,7 @@ __all__ = ["Picture", "build"]
 # What is open at first, whether shared leaves are one box, and how much stands in the drawing.
 First = tuple[Sequence[Key], bool, Detail]
 TRIED = 100  # of up to so many nodes, each way to open it is tried; of more, those likely to fit
+FAR = 2.0  # times the room: what is larger is read in pieces anyway
 ABOUT = 0.85  # of a size that is known only nearly, as much is true at least
 KEYS = ("sources", "ops", "scopes", "error")
 
@@ -181,7 +183,7 @@ class Picture:
             while True:
                 self._choose((stages[-1].opened, together, Detail.PICTURES), parts)
                 is_last = together and len(stages) == 1
-                size = self._draw_with_room(stays=is_last or self._may_be_large())
+                size = self._draw_with_room(is_last=is_last)
                 if size is None:
                     self._open_one(parts)
                     return
@@ -189,15 +191,16 @@ class Picture:
                     break
                 stages = smaller(stages, *size) if self.size > TRIED else stages[:-1]
 
-    def _draw_with_room(self, *, stays: bool) -> Size | None:
+    def _draw_with_room(self, *, is_last: bool) -> Size | None:
         """Draw with as much in it as fits; return how large it is if nothing does.
 
-        What stays although it does not fit is drawn with as little as possible.
+        What stays although it does not fit is drawn with as little as possible: the last that can
+        be tried, and a few nodes.
         """
         most = self.outline.detail
         details = [detail for detail in reversed(Detail) if detail <= most]
         size, is_drawn = (0.0, 0.0), False
-        for detail in details if self.size <= WHOLE else details[:2]:
+        for detail in details if self.size <= WHOLE or self._fold is not None else details[:2]:
             self.outline.detail = detail
             size = near_size(self.outline, self._recording, self._names, self.opened_parts.groups)
             if is_drawn := _fits(size, ABOUT if self.size <= WHOLE else 1.0):
@@ -205,8 +208,10 @@ class Picture:
                 size = self.layout.width, self.layout.height
                 if _fits(size):
                     return None
+        stays = is_last or self._may_be_large(size)
         if stays and not is_drawn:
             self._draw()
+            stays = is_last or self._may_be_large((self.layout.width, self.layout.height))
         return None if stays else size
 
     def _open_one(self, parts: Parts) -> None:
@@ -219,7 +224,7 @@ class Picture:
                 return
             opened.append(parts.key(folds[0]))
             self._choose((opened, self._together, Detail.SUMS), parts)
-            self._draw_with_room(stays=True)
+            self._draw_with_room(is_last=True)
 
     def _choose(self, first: First, parts: Parts) -> None:
         """Decide on the boxes with these parts open at first, shared leaves together or not."""
@@ -270,15 +275,21 @@ class Picture:
             self.outline, self.sizes, rooms, self.opened_parts.groups, self.stop
         )
 
-    def _may_be_large(self) -> bool:
-        """Tell whether all is drawn even where it does not fit: few nodes, and nothing to fold."""
+    def _may_be_large(self, size: Size) -> bool:
+        """Tell whether all is drawn even where it does not fit: few nodes, in few rounds.
+
+        Not where layers can be folded, nor what is far too large, if anything can be.
+        """
         parts = self.outline.parts
-        is_small = self.size <= WHOLE and (parts is None or not parts.can_fold)
-        return is_small or self._fold is not None
+        rounds = max(map(len, self.outline.rounds), default=0)
+        has_modules = any(scope["kind"] == "module" for scope in self._recording["scopes"])
+        is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS and not has_modules
+        is_near = parts is None or not parts.can_fold or _fits(size, 1 / FAR)
+        return (is_small and is_near) or self._fold is not None
 
     @property
     def size(self) -> int:
-        """How many nodes the recording has, which is what it costs to draw it in another way."""
+        """How many nodes the recording has: what it costs to draw it in another way."""
         return len(self._recording["nodes"])
 
     def __repr__(self) -> str:
@@ -309,7 +320,7 @@ class Picture:
                 f"so use 0 to {count - 1}, or -1 for the last one"
             )
         step %= max(count, 1)
-        frame = self.frames[step] if count else _NOTHING
+        frame = self.frames[step] if count else NOTHING
         nodes: dict[str, Fields] = {
             box.id: {"hidden": step < self.since[box.id], "active": box.id == frame["node"]}
             for box in self.outline.boxes
@@ -439,14 +450,3 @@ def _fits(size: Size, part: float = 1.0) -> bool:
 
 def _is_in(key: Sequence[int], other: Sequence[int]) -> bool:
     return other[0] <= key[0] and key[1] <= other[1]
-
-
-_NOTHING: Frame = {
-    "phase": "forward",
-    "kind": "empty",
-    "caption": "Nothing was recorded: use at least one tensor while recording.",
-    "where": None,
-    "node": None,
-    "edge": None,
-    "set": {},
-}
