@@ -5,6 +5,7 @@ from functools import cache
 
 import pytest
 
+from autodiff_kit.view import build
 from autodiff_kit.view.fitting import MOST, WHOLE
 from autodiff_kit.view.fold import Parts
 from autodiff_kit.view.outline import LIMIT, outline
@@ -251,7 +252,8 @@ def test_a_round_begins_with_its_test_and_the_test_that_ends_the_loop_is_in_none
 
     folds = [box for box in drawn.boxes if box.kind == "fold"]
     after = [box for box in drawn.boxes if box.ops and box.ops[0] > folds[0].ops[-1]]
-    starts = re.findall(r"Iteration \d\. [^:]*", rec.to_text())
+    steps = build(rec, fold=False).frames
+    starts = re.findall(r"Iteration \d\. [^:]*", "\n".join(step["caption"] for step in steps))
 
     assert [box.heading for box in folds] == ["iterations 2 to 4 of while (x * 3).sum() < 90"]
     assert [rec.nodes[box.nodes[0]]["text"] for box in after] == [

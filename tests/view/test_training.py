@@ -57,6 +57,12 @@ def picture_of(library, source):
     return run("", ak if library == "kit" else require_torch(), source).picture
 
 
+def whole(library, source):
+    """Return the picture in which no round is folded, though it does not fit."""
+    program = run("", ak if library == "kit" else require_torch(), source)
+    return build(program.recording, fold=False)
+
+
 def links(picture):
     """Return the arrows between rounds: from what, by which code, to what."""
     edges = [e for e in picture.outline.edges if e.code]
@@ -89,7 +95,7 @@ def test_each_round_stands_wholly_below_the_one_before_it(library, source):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_an_update_by_hand_leads_to_what_reads_the_parameter_next(library):
-    picture = picture_of(library, BY_HAND)
+    picture = whole(library, BY_HAND)
 
     updates = [link for link in links(picture) if link[1] == "w -= 0.1 * w.grad"]
     assert len(updates) == 2
@@ -98,7 +104,7 @@ def test_an_update_by_hand_leads_to_what_reads_the_parameter_next(library):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_the_gradient_that_an_update_reads_stands_below_its_backward_pass(library):
-    picture = picture_of(library, BY_HAND)
+    picture = whole(library, BY_HAND)
 
     passes = [link[2] for link in links(picture) if link[1] == "loss.backward()"]
     assert passes == [f"w.grad in iteration {i}" for i in (1, 2, 3)]
@@ -106,8 +112,7 @@ def test_the_gradient_that_an_update_reads_stands_below_its_backward_pass(librar
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_step_of_an_optimizer_leads_from_each_round_to_the_next_and_over_an_epoch(library):
-    program = run("", ak if library == "kit" else require_torch(), EPOCHS)
-    picture = build(program.recording, fold=False)
+    picture = whole(library, EPOCHS)
 
     assert [code for _, code, _ in links(picture)] == ["opt.step()"] * 3
     assert [len(rounds) for rounds in picture.outline.rounds] == [2, 2, 2]
