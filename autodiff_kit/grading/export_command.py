@@ -113,6 +113,11 @@ def export_(
         matches = None
         if listed is not None:
             matches = _matched(roster.read(listed), grades, answers, results)
+        if listed is not None and listed.resolve() == (to / FORMATS[form][1]).resolve():
+            raise click.ClickException(
+                f"The grades would be written over your list, {listed}.\n"
+                "-> Name another folder for them: --to FOLDER"
+            )
         path = export(
             grades,
             form,
@@ -139,8 +144,8 @@ def _matched(
             f"No results for {clean(', '.join(unknown), 300)}.\n"
             "-> Before the = stands a learner as the results know them: see --match."
         )
-    known = roster.answers_in(results) | answers
-    matches = roster.match(people, learners, known)
+    known = roster.answers_in(results)
+    matches = roster.match(people, learners, answers, known)
     if matches.doubtful and sys.stdin.isatty():
         names = {learner.student: learner.name for learner in learners}
         for student, likely in list(matches.doubtful.items()):
@@ -148,7 +153,7 @@ def _matched(
             if answer is not None:
                 answers[student] = answer
                 roster.keep(results, known | answers)  # one after the other: nothing said is lost
-        matches = roster.match(people, learners, known | answers)
+        matches = roster.match(people, learners, answers, known)
     if answers:
         roster.keep(results, known | answers)
     return matches
@@ -193,12 +198,17 @@ def _ask(who: str, likely: Sequence[roster.Person], people: roster.Roster) -> st
 
 
 def _tell(matches: roster.Matches, grades: Iterable[Grade]) -> None:
-    """Say who is missing, and whose work is in no line of the file."""
+    """Say who is missing, what was said of names, and whose work is in no line of the file."""
     if matches.missing:
         click.echo(f"Nothing was handed in by {len(matches.missing)}:")
         for person in matches.missing:
             click.echo(f"  {clean(str(person), 200)}")
     names = {grade.student: grade.name for grade in grades}
+    if matches.answers:
+        click.echo(f"By --match, now or earlier (it is kept in {roster.ANSWERS}):")
+        for student, person in matches.answers.items():
+            who = "in no line of the file" if person is None else clean(str(person), 200)
+            click.echo(f"  {_called(student, names[student])} is {who}")
     if matches.doubtful:
         click.echo("Not in the file, as no person of the list, or more than one, is called so:")
         for student, likely in matches.doubtful.items():

@@ -17,6 +17,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 from autodiff_kit.files import written_whole
 from autodiff_kit.grading.calls import clean
@@ -134,9 +135,12 @@ class Roster:
 
         A platform's number counts alone in the list that this platform exported. In any other list
         the same figures may be another person's: there the name has to agree, too. Where number
-        and name do not lead to the same person, nothing is decided.
+        and name do not lead to the same person, nothing is decided. What stands before the @ of an
+        address is a login only where all addresses end alike: else it may be anybody's.
         """
         kind, people = self.named(learner.student)
+        if kind == _EMAIL and "@" not in learner.student and not self._is_of_one_domain:
+            return None, people
         if learner.student == learner.name:
             return kind, people
         namesakes = self._called(learner.name)
@@ -148,6 +152,16 @@ class Roster:
         both = [person for person in people if person in namesakes]
         others = [person for person in namesakes if person not in people]
         return (kind, both) if both else (None, [*people, *others])
+
+    @property
+    def _is_of_one_domain(self) -> bool:
+        ends = {
+            key.rpartition("@")[2]
+            for person in self.people
+            for key in person.keys[_EMAIL]
+            if "@" in key
+        }
+        return len(ends) == 1
 
     def _called(self, name: str) -> list[Person]:
         """Return who has a name; a name that a learner chose never counts as a login."""
@@ -172,11 +186,14 @@ class Matches:
         Learners of the results who are not found in the list, and who might be meant.
     missing : list of Person
         Who handed in nothing.
+    answers : dict of learner to Person or None
+        What the teacher said, now or before, and what came of it; None for who is left out.
     """
 
     people: dict[str, Person] = field(default_factory=dict)
     doubtful: dict[str, list[Person]] = field(default_factory=dict)
     missing: list[Person] = field(default_factory=list)
+    answers: dict[str, Person | None] = field(default_factory=dict)
 
 
 def read(path: Path) -> Roster:
@@ -215,7 +232,12 @@ def read(path: Path) -> Roster:
     return Roster(columns, tuple(people), _platform(columns, people))
 
 
-def match(roster: Roster, learners: Sequence[Learner], answers: Mapping[str, str]) -> Matches:
+def match(
+    roster: Roster,
+    learners: Sequence[Learner],
+    answers: Mapping[str, str],
+    earlier: Mapping[str, str] = MappingProxyType({}),
+) -> Matches:
     """Find out who is who.
 
     Parameters
@@ -223,7 +245,10 @@ def match(roster: Roster, learners: Sequence[Learner], answers: Mapping[str, str
     roster : Roster
     learners : sequence of Learner
     answers : mapping of learner to number, login, address or name
-        What the teacher said: it decides; "" says that a learner is not in the list.
+        What the teacher says: it decides; "" says that a learner is not in the list.
+    earlier : mapping of learner to number, login, address or name
+        What the teacher said of this list or of another one. Of who is not in this list, it says
+        nothing here; that somebody is in no list does not count against a number or a login.
 
     Raises
     ------
@@ -233,15 +258,21 @@ def match(roster: Roster, learners: Sequence[Learner], answers: Mapping[str, str
     order = list(_COLUMNS)
     claims: dict[int, list[tuple[int, str]]] = {}  # line -> by what, and who
     matches, possible = Matches(), dict[str, list[Person]]()
+    exact = range(order.index(_EMAIL) + 1)  # what a person has alone, unlike a name
     for learner in learners:
         student = learner.student
-        if student in answers:
-            if answers[student]:
-                person = _the(roster, answers[student])
-                claims.setdefault(person.line, []).append((-1, student))
-            continue
         kind, possible[student] = roster.of(learner)
-        if kind is not None and len(possible[student]) == 1:
+        is_exact = kind is not None and order.index(kind) in exact and len(possible[student]) == 1
+        answer = answers.get(student)
+        if answer is None and student in earlier:
+            answer = earlier[student]
+            if len(roster.named(answer)[1]) != 1 if answer else is_exact:
+                answer = None
+        if answer is not None:
+            matches.answers[student] = person = _the(roster, answer) if answer else None
+            if person is not None:
+                claims.setdefault(person.line, []).append((-1, student))
+        elif kind is not None and len(possible[student]) == 1:
             (person,) = possible[student]
             claims.setdefault(person.line, []).append((order.index(kind), student))
     by_line = {person.line: person for person in roster.people}
@@ -254,7 +285,8 @@ def match(roster: Roster, learners: Sequence[Learner], answers: Mapping[str, str
     matches.missing = [person for person in roster.people if person.line not in taken]
     for learner in learners:
         student, name = learner.student, learner.name
-        if student not in matches.people and answers.get(student) != "":
+        is_left_out = student in matches.answers and matches.answers[student] is None
+        if student not in matches.people and not is_left_out:
             likely = possible.get(student, []) or roster.near(name or student, matches.missing)
             matches.doubtful[student] = likely
     return matches

@@ -152,6 +152,29 @@ def test_what_a_teacher_says_decides(tmp_path: Path) -> None:
         roster.match(people, learners, {"ada": "zoe"})
 
 
+def test_what_was_said_of_another_list_says_nothing_of_this_one(tmp_path: Path) -> None:
+    people = listed(tmp_path, "Name,Login\nAda,ada\nCleo Klein,cleo\n")
+    learners = [learner("ada"), learner("cleo")]
+
+    # who was in no list then has a login in this one; who was somebody then is not in this one
+    matches = roster.match(people, learners, {}, {"cleo": "", "ada": "b7"})
+    assert {s: p.name for s, p in matches.people.items()} == {"ada": "Ada", "cleo": "Cleo Klein"}
+    assert (matches.answers, matches.missing) == ({}, [])
+    # what is said now counts, and is told
+    matches = roster.match(people, learners, {"cleo": ""})
+    assert matches.answers == {"cleo": None}
+    assert [person.name for person in matches.missing] == ["Cleo Klein"]
+
+
+def test_what_stands_before_the_at_is_a_login_only_of_one_institution(tmp_path: Path) -> None:
+    one = listed(tmp_path, "Name,Email\nAda L,lovelace@uni.edu\nAda B,ada@uni.edu\n")
+    assert roster.match(one, [learner("ada")], {}).people["ada"].name == "Ada B"
+    two = listed(tmp_path, "Name,Email\nAda L,lovelace@uni.edu\nAda B,ada@mail.example\n")
+    matches = roster.match(two, [learner("ada")], {})
+    assert matches.people == {}
+    assert [person.name for person in matches.doubtful["ada"]] == ["Ada B"]
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [
@@ -276,12 +299,19 @@ def test_what_was_said_is_kept_for_the_next_export(results: Path) -> None:
 
     for words in (["--match", "bobby=bob.k"], []):
         output = run("table", "--roster", "class.csv", "--delimiter", "semicolon", *words)
-        assert output == "Wrote table.csv\n"
+        assert output.splitlines()[1:] == ["  bobby is Bob K (bob.k)", "Wrote table.csv"]
         assert "bobby;Bob K;1" in Path("table.csv").read_text(encoding="utf-8")
     Path("results/roster.json").write_text("{")
     before = shutil.copy("table.csv", "before.csv")
     assert "Put it aside" in run("table", "--roster", "class.csv", status=1)
     assert Path(before).read_bytes() == Path("table.csv").read_bytes()
+
+
+def test_a_list_is_not_written_over(results: Path) -> None:
+    Path("table.csv").write_text("Name,Login\nAda L,ada\n")
+
+    assert "written over your list" in run("table", "--roster", "table.csv", status=1)
+    assert Path("table.csv").read_text() == "Name,Login\nAda L,ada\n"
 
 
 def test_at_a_terminal_the_command_asks(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
