@@ -6,7 +6,7 @@ Read next: ``commands.py``.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import click
@@ -17,7 +17,7 @@ from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.grades import POLICIES
 from autodiff_kit.grading.handed_in import AROUND
 from autodiff_kit.grading.notebook import Unreadable
-from autodiff_kit.grading.results import Grade
+from autodiff_kit.grading.results import Grade, folder_hash
 from autodiff_kit.grading.roster import RosterError
 from autodiff_kit.grading.store import Store, StoreError
 
@@ -30,6 +30,7 @@ __all__ = [
     "course_in",
     "explained",
     "learner",
+    "tell_doubts",
     "tell_ungraded",
 ]
 
@@ -73,6 +74,8 @@ def course_in(folder: Path | None) -> Course:
     names = [part.name.casefold() for part in (course, *course.parents)]
     if folder is None and not set(AROUND).isdisjoint(names):
         raise _foreign(course, "lies among what was handed in")
+    if folder is None and course == find_course():
+        click.echo(f"Course: the kit's own, in {course}. For yours: --course FOLDER", err=True)
     return open_course(course)
 
 
@@ -89,6 +92,22 @@ def _foreign(course: Path, where: str) -> ExerciseError:
         f"The course {course} {where}: a learner may have written its checks, which run as you.\n"
         "-> Say which course is yours: --course FOLDER"
     )
+
+
+def tell_doubts(course: Course, store: Store, grades: Sequence[Grade]) -> None:
+    """Say what in these grades may not be as it is meant, before they are handed on."""
+    judged = store.checks()
+    names = sorted({grade.exercise for grade in grades} & judged.keys() & set(course.names))
+    others = [n for n in names if folder_hash(course.folder / "checks" / n) != judged[n]]
+    if others:
+        click.echo(
+            f"{', '.join(course.exercise(n).id for n in others)}: not judged by the checks that "
+            f"are now in {course.folder}.\n"
+            "-> Is it the course that you mean (--course)? If so: autodiff-kit regrade"
+        )
+    elif stale := sum(grade.is_stale for grade in grades):
+        click.echo(f"Judged by checks that have changed since: {stale}.\n-> autodiff-kit regrade")
+    tell_ungraded(grades)
 
 
 def tell_ungraded(grades: Iterable[Grade]) -> None:

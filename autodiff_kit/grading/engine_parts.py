@@ -113,7 +113,7 @@ def _part(folder: Path, name: str, _stamps: tuple[int, ...]) -> Part:
         source = _MARKS.sub("", "".join(cell["source"]))
         if str(grading.get("grade_id", "")).endswith("-given"):
             given.append(source)
-        elif grading.get("solution") and not is_engine(cell):
+        elif grading.get("solution") and cell["cell_type"] == "code" and not is_engine(cell):
             written.append(source)
     names = tuple(facts["engine"])
     code = statements("\n\n\n".join(written), names)

@@ -20,7 +20,7 @@ from autodiff_kit.grading.command_options import (
     RESULTS_FOLDER,
     course_in,
     explained,
-    tell_ungraded,
+    tell_doubts,
 )
 from autodiff_kit.grading.export import DELIMITERS, FORMATS, WITH_ROSTER, export
 from autodiff_kit.grading.identity import Platform, platform_of
@@ -130,7 +130,7 @@ def export_(
         if matches is not None:
             _tell(matches, grades)
         click.echo(f"Wrote {path}")
-        tell_ungraded(grades)
+        tell_doubts(course, store, grades)
 
 
 def _matched(
@@ -206,8 +206,8 @@ def _tell(matches: roster.Matches, grades: Iterable[Grade]) -> None:
     names = {grade.student: grade.name for grade in grades}
     if matches.answers:
         click.echo(f"By --match, now or earlier (it is kept in {roster.ANSWERS}):")
-        for student, person in matches.answers.items():
-            who = "in no line of the file" if person is None else clean(str(person), 200)
+        for student, listed in matches.answers.items():
+            who = "in no line of the file" if listed is None else clean(str(listed), 200)
             click.echo(f"  {_called(student, names[student])} is {who}")
     if matches.doubtful:
         click.echo("Not in the file, as no person of the list, or more than one, is called so:")

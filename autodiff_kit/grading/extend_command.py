@@ -5,6 +5,7 @@ Read next: ``due.py``, which says what being late costs.
 
 from __future__ import annotations
 
+import difflib
 import getpass
 from pathlib import Path
 
@@ -71,7 +72,16 @@ def extend(
                 f"{without[0] if without else 'No exercise'} has no date in course.toml that could "
                 "be put off.\n-> Write one, under [due]."
             )
+        if student == "all":
+            raise click.UsageError(
+                "A date of their own is for one STUDENT. For all: the date in course.toml."
+            )
+        known = {name for name, _ in store.learners()}
         student = learner(store, student, may_be_new=True)
+        if student not in known:
+            near = difflib.get_close_matches(student, sorted(known), n=3)
+            hint = f" Near: {', '.join(near)}." if near else ""
+            click.echo(f"{student} has handed in nothing so far: is it the right name?{hint}")
         for name in names:
             store.put_off(student, name, seconds, author or getpass.getuser(), reason)
     ids = ", ".join(course.exercise(name).id for name in names)

@@ -19,7 +19,7 @@ from autodiff_kit.grading.command_options import (
     course_in,
     explained,
     learner,
-    tell_ungraded,
+    tell_doubts,
 )
 from autodiff_kit.grading.feedback_pages import pages_of, safe_names, write_folder, write_zip
 from autodiff_kit.grading.results import Comment
@@ -106,7 +106,7 @@ def feedback(
         exercises = [course.exercise(key) for key in keys] or course.exercises()
         grades = store.grades(policy, course.due)
         comments = store.comments()
-        tell_ungraded(grades)
+        tell_doubts(course, store, grades)
         if form == "pages":
             count = write_folder(pages_of(grades, exercises, comments, course.title), to)
             click.echo(f"{count} pages in {to}")

@@ -26,6 +26,7 @@ from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Store
+from autodiff_kit.grading.submissions import UNREADABLE_TIME
 
 __all__ = ["LEVEL", "WORKERS", "grade", "progress_on", "unpacking", "walls_of"]
 
@@ -236,6 +237,8 @@ def _say(console: Console, course: Course, store: Store, results: Path) -> None:
             plain(f"    excused: {excused}")
         if late := sum(g.days_late > 0 for g in here):
             plain(f"    late: {late}")
+        if untimed := sum(UNREADABLE_TIME in g.attempt.note for g in here):
+            plain(f"    time stamps that cannot be read (the file's own counts): {untimed}")
         if waiting := sum(g.ungraded for g in here):
             plain(f"    answers in words that wait for a mark: {waiting} (autodiff-kit mark)")
         if stale := sum(g.is_stale for g in here):

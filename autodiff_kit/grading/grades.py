@@ -123,7 +123,7 @@ def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best"
                 handed_in=event.time,
                 days_late=own.days_late(event.time, event.is_late) if own else 0,
                 share_off=own.share(event.time, event.is_late) if own else 0.0,
-                is_stale=a.checks != known.checks.get(who[1], a.checks),
+                is_stale=a.status != NO_FILE and a.checks != known.checks.get(who[1], a.checks),
             )
             rivals.append((event, grade))
         if policy == "best":

@@ -13,6 +13,7 @@ import inspect
 import math
 import re
 import time
+import zoneinfo
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -38,8 +39,9 @@ from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.places import grade_ids
 from autodiff_kit.grading.worker import Level0
 
-__all__ = ["MAX_FILES", "find"]
+__all__ = ["MAX_FILES", "UNREADABLE_TIME", "find"]
 
+UNREADABLE_TIME = "Time stamp not readable."
 MAX_FILES = 100  # files of one learner that are looked at
 MAX_TOGETHER = 2 * MAX_FILE  # bytes of all of them
 MAX_ZIPS = 5  # of one learner for the same exercise: a course has one of `submit` for each
@@ -49,6 +51,11 @@ MAX_SEEN = 1_000  # files in one learner's folder
 LOOKING = Limits(seconds=3, memory=512, total=3)  # into one of several files
 MAX_UNPACKING = 10.0  # seconds, for all zips of one learner
 UNPACKING_EACH = 1.0  # seconds more, for each exercise of the course
+# Abbreviations that name one zone, in hours before (+) or behind Greenwich.
+_HOURS = {
+    **{"UTC": 0, "GMT": 0, "Z": 0, "WET": 0, "WEST": 1, "CET": 1, "CEST": 2, "EET": 2, "EEST": 3},
+    **{"EST": -5, "EDT": -4, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8, "PDT": -7, "JST": 9},
+}
 MAX_LOOKING = 6.0  # seconds, into all of one learner's files for an exercise
 _CUT = f"More than {MAX_FILES} files: the others are not read."
 
@@ -172,16 +179,30 @@ def _time_in(file: File) -> float:
     """Return the time that nbgrader wrote into a file, in seconds since 1970; NaN for no time."""
     try:
         words = file.read()[:100].decode().split()
-        text, zone = " ".join(words[:2]), "".join(words[2:3]).replace("UTC", "+00:00")
-        return datetime.datetime.fromisoformat(text + zone).timestamp() or math.nan
-    except (Unreadable, ValueError, OverflowError, OSError):
+        return _in_zone(" ".join(words[:2]), "".join(words[2:3])).timestamp() or math.nan
+    except (Unreadable, ValueError, LookupError, OverflowError, OSError):  # also of zoneinfo
         return math.nan
+
+
+def _in_zone(text: str, zone: str) -> datetime.datetime:
+    """Return a time with its zone, as nbgrader writes what the course has configured.
+
+    An abbreviation that this machine uses is meant as it is here; of others, those that name one
+    zone are known.
+    """
+    if not zone or zone in time.tzname:
+        return datetime.datetime.fromisoformat(text)  # here
+    if "/" in zone:  # Europe/Berlin
+        return datetime.datetime.fromisoformat(text).replace(tzinfo=zoneinfo.ZoneInfo(zone))
+    hours = _HOURS.get(zone)
+    offset = zone if hours is None else f"{'+' if hours >= 0 else '-'}{abs(hours):02}:00"
+    return datetime.datetime.fromisoformat(text + offset)
 
 
 def _timed(label: Submission, times: Sequence[float]) -> Submission:
     """Return a submission with the first time that can be; one that cannot be is told."""
     handed_in = next(filter(is_plausible, times), 0.0)
-    words = "" if all(is_plausible(t) or not t for t in times) else "Time stamp not readable."
+    words = "" if all(is_plausible(t) or not t for t in times) else UNREADABLE_TIME
     return replace(label, handed_in=handed_in, note=f"{label.note} {words}".strip())
 
 

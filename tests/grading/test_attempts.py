@@ -121,6 +121,13 @@ def test_a_file_on_a_disk_is_as_old_as_it_is(tmp_path: Path) -> None:
     [
         ("2026-11-30 12:00:00.5 UTC", 1796040000.5),  # date -u -d "2026-11-30 12:00" +%s
         ("2026-11-30 12:00:00 +0100", 1796036400),
+        ("2026-11-30 12:00:00 CET", 1796036400),
+        ("2026-11-30 12:00:00 EST", 1796040000 + 5 * 3600),
+        ("2026-07-01 12:00:00 CEST", 1782900000),  # date -u -d "2026-07-01 10:00" +%s
+        ("2026-07-01 12:00:00 Europe/Berlin", 1782900000),
+        ("2026-11-30 12:00:00 Nowhere/City", None),
+        ("2026-11-30 12:00:00 ../../etc/passwd", None),
+        ("2026-11-30 12:00:00 CST", None),  # in China, Cuba or Chicago
         ("at noon", None),
         ("", None),
         ("0001-01-01 00:00:00 UTC", None),
@@ -509,6 +516,22 @@ def test_a_run_with_new_checks_says_whose_grades_are_of_old_ones(graded: Path) -
 
     assert "judged by checks that have changed since: 3 (autodiff-kit regrade)" in output
     assert now() == {"ada": 3, "bob": 0, "cy": 1, "dan": 3}
+    assert "Judged by checks that have changed since: 3." in run("export", "table").output
+
+
+def test_grades_of_other_checks_than_the_courses_are_told_where_they_go_out(graded: Path) -> None:
+    assert run("export", "table").output == "Wrote table.csv\n"
+    change_a_check(graded)
+    output = run("export", "table").output
+    assert "01.double: not judged by the checks that are now in" in output
+    assert "Is it the course that you mean (--course)?" in output
+
+
+def test_work_on_paper_is_judged_by_no_checks_that_could_change(graded: Path) -> None:
+    run("override", "eve", "01.double", "arrays", "1", "--reason", "on paper", "--no-file")
+    change_a_check(graded)
+    run(*REGRADE, "--yes")
+    assert "changed since" not in run("export", "table").output
 
 
 def test_late_work_is_told_everywhere_and_a_date_can_be_put_off(graded: Path) -> None:
@@ -528,6 +551,16 @@ def test_late_work_is_told_everywhere_and_a_date_can_be_put_off(graded: Path) ->
     assert "until 2026-12-02 00:00" in extended and "until 2026-12-02 00:00" in later
     assert "late" not in later
     assert "1 day late" in run("show", "ada").output
+
+
+def test_a_date_is_put_off_for_one_learner_and_a_new_name_is_told(graded: Path) -> None:
+    with open("course.toml", "a") as file:
+        file.write('[due]\n"01.double" = 2026-11-29\n')
+    words = ("01.double", "2026-12-01", "--reason", "ill")
+
+    assert "For all: the date in course.toml." in run("extend", "all", *words, status=2).output
+    output = run("extend", "adda", *words).output
+    assert "adda has handed in nothing so far: is it the right name? Near: ada." in output
 
 
 def test_an_exercise_without_a_date_cannot_be_put_off(graded: Path) -> None:
