@@ -80,10 +80,15 @@ def course_in(folder: Path | None) -> Course:
 
 
 def course_apart(folder: Path | None, place: Path) -> Course:
-    """Return the course that is meant; ExerciseError if it was only found within a place."""
+    """Return the course that is meant; ExerciseError if it lies in what is to be graded."""
     course = find_course(folder or Path.cwd())
-    if folder is None and course.is_relative_to(place.resolve()):
-        raise _foreign(course, f"lies in {place}, which is to be graded")
+    if course.is_relative_to(place.resolve()):
+        if folder is None:
+            raise _foreign(course, f"lies in {place}, which is to be graded")
+        raise ExerciseError(
+            f"The course {course} lies in {place}: its solutions would be graded as well.\n"
+            "-> Name the folder that holds what was handed in, and nothing else."
+        )
     return course_in(folder)
 
 

@@ -584,3 +584,11 @@ def test_parts_put_together_know_their_hand_ins(course: Course, tmp_path: Path) 
         (count,) = whole.base.execute("select count(*) from own_dates").fetchone()
         assert count == 2  # each part's own word, once
     assert sqlite3.connect(tmp_path / "whole.sqlite").execute("pragma quick_check")
+
+
+def test_a_folder_with_the_course_in_it_is_not_graded(graded: Path) -> None:
+    words = ("--allow-level", "0", "--course", str(graded))
+
+    output = run("grade", str(graded), *words, status=1).output
+
+    assert "its solutions would be graded as well" in output

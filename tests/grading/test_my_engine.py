@@ -8,6 +8,7 @@ import json
 import os
 import re
 import runpy
+import shutil
 import textwrap
 import tokenize
 from pathlib import Path
@@ -341,3 +342,15 @@ def test_exercise_12_brings_exactly_the_parts_before_it() -> None:
     )
 
     assert whole(parts_before(COURSE.folder, "e12_train")) in engine
+
+
+def test_an_answer_in_words_is_no_code_of_the_engine(tmp_path: Path) -> None:
+    course = shutil.copytree(COURSE.folder, tmp_path / "course")
+    path = course / "source" / "e04_accumulate" / "e04_accumulate.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    grading = {"grade_id": "e04-why", "solution": True, "grade": True, "points": 1}
+    answer = {"cell_type": "markdown", "metadata": {"nbgrader": grading}, "source": "The sum, as a"}
+    notebook["cells"].append(answer)
+    path.write_text(json.dumps(notebook), encoding="utf-8")
+
+    assert [part.code for part in engine_of(course)] == [part.code for part in PARTS]
