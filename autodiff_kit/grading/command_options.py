@@ -100,7 +100,7 @@ def _foreign(course: Path, where: str) -> ExerciseError:
 
 
 def tell_doubts(course: Course, store: Store, grades: Sequence[Grade]) -> None:
-    """Say what in these grades may not be as it is meant, before they are handed on."""
+    """Say what in these grades may not be as it is meant, before they go out."""
     judged = store.checks()
     names = sorted({grade.exercise for grade in grades} & judged.keys() & set(course.names))
     others = [n for n in names if folder_hash(course.folder / "checks" / n) != judged[n]]

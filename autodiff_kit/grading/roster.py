@@ -248,7 +248,7 @@ def match(
         What the teacher says: it decides; "" says that a learner is not in the list.
     earlier : mapping of learner to number, login, address or name
         What the teacher said of this list or of another one. Of who is not in this list, it says
-        nothing here; that somebody is in no list does not count against a number or a login.
+        nothing here; and "" does not count against a number or a login.
 
     Raises
     ------
