@@ -6,10 +6,8 @@ exercises are verified, under 3 seeds and beside two others instead of all.
 """
 
 import dataclasses
-import gc
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from types import CodeType
 
@@ -37,18 +35,6 @@ from tests.gate import IN_THE_GATE, row_by_row, some
 COURSE: Course = open_course(Path(__file__).resolve().parents[3] / "exercises")
 EXERCISES = COURSE.exercises()
 each_exercise = pytest.mark.parametrize("exercise", EXERCISES, ids=lambda e: e.id)
-
-
-@pytest.fixture(autouse=True)
-def without_the_garbage_collector() -> Iterator[None]:
-    """Let no test wait for it: it looked at all answers that are kept, for a quarter of the time.
-
-    They are hundreds of thousands, and what is left in cycles beside them is little.
-    """
-    gc.disable()
-    yield
-    gc.freeze()
-    gc.enable()
 
 
 def notebook_of(exercise: Exercise, kind: str = "source") -> Path:
