@@ -47,7 +47,6 @@ __all__ = ["Picture", "build"]
 # What is open at first, whether shared leaves are one box, and how much stands in the drawing.
 First = tuple[Sequence[Key], bool, Detail]
 TRIED = 100  # of up to so many nodes, each way to open it is tried; of more, those likely to fit
-FAR = 2.0  # times the room: what is larger is read in pieces anyway
 ABOUT = 0.85  # of a size that is known only nearly, as much is true at least
 KEYS = ("sources", "ops", "scopes", "error")
 
@@ -208,10 +207,10 @@ class Picture:
                 size = self.layout.width, self.layout.height
                 if _fits(size):
                     return None
-        stays = is_last or self._may_be_large(size)
+        stays = is_last or self._may_be_large()
         if stays and not is_drawn:
             self._draw()
-            stays = is_last or self._may_be_large((self.layout.width, self.layout.height))
+            stays = is_last or self._may_be_large()
         return None if stays else size
 
     def _open_one(self, parts: Parts) -> None:
@@ -275,17 +274,12 @@ class Picture:
             self.outline, self.sizes, rooms, self.opened_parts.groups, self.stop
         )
 
-    def _may_be_large(self, size: Size) -> bool:
-        """Tell whether all is drawn even where it does not fit: few nodes, in few rounds.
-
-        Not where layers can be folded, nor what is far too large, if anything can be.
-        """
-        parts = self.outline.parts
+    def _may_be_large(self) -> bool:
+        """Tell whether all is drawn even where it does not fit: few nodes, rounds and no layers."""
         rounds = max(map(len, self.outline.rounds), default=0)
         has_modules = any(scope["kind"] == "module" for scope in self._recording["scopes"])
         is_small = self.size <= WHOLE and rounds < FEWEST_ROUNDS and not has_modules
-        is_near = parts is None or not parts.can_fold or _fits(size, 1 / FAR)
-        return (is_small and is_near) or self._fold is not None
+        return is_small or self._fold is not None
 
     @property
     def size(self) -> int:
