@@ -68,19 +68,6 @@ def test_of_a_small_run_something_is_open_to_be_stepped_through():
         assert {"visit", "contribution"} <= {frame["kind"] for frame in picture.frames}
 
 
-@pytest.mark.parametrize("rounds", [2, 3])
-def test_few_rounds_that_do_not_fit_are_folded(rounds):
-    body = "    h = torch.tanh(h @ W + b)\n    h = h * torch.sigmoid(h @ W - b) + torch.exp(-h)\n"
-    setup = "h, W, b = torch.ones(1, 2), *(torch.ones(2, 2, requires_grad=True) for _ in 'ab')\n"
-    loop = f"for t in range({rounds}):\n{body}h.sum().backward()"
-    picture = build(run("", ak, setup + loop).recording)
-
-    assert picture.size <= WHOLE
-    assert picture.layout.height <= HEIGHT
-    titles = [box.title for box in picture.outline.boxes if box.part]
-    assert titles == [f"iteration {i + 1}" for i in range(rounds)]
-
-
 def test_a_small_graph_has_pictures_of_matrices_only_where_it_fits_with_them():
     chain = "w = torch.ones(2, 2, requires_grad=True)\ny = w{}\ny.sum().backward()"
     short, long = (build(run("", ak, chain.format(" * w" * n)).recording) for n in (1, 4))
