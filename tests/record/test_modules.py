@@ -106,3 +106,10 @@ def test_the_count_of_batches_is_nothing_that_the_learner_has_written() -> None:
 
     assert [node["op"] for node in rec.nodes if node["kind"] == "op"] == ["batch_norm"]
     assert "num_batches_tracked" not in str([node["name"] for node in rec.nodes])
+
+
+def test_a_count_of_batches_is_no_change_of_what_was_computed_before() -> None:
+    setup = "bn = torch.nn.BatchNorm1d(2)\nX = torch.ones(4, 2)"
+    rec = run(setup, "h = X * 2\ny = bn(h)\nassert int(bn.num_batches_tracked) == 1")
+
+    assert [event for event in rec.events if event["kind"] == "modified"] == []
