@@ -231,7 +231,8 @@ def _by_channel(value: Value, x: Value) -> Value:
 
 
 @op(
-    "weight * (x - mean) / std + bias",
+    # Not "mean": that is an input, which is a placeholder where the batch has its own.
+    "weight * (x - means) / std + bias",
     tex=r"w\,\tfrac{x - \mu}{\sigma} + b",
     node="NativeBatchNormBackward0",
     dtypes="any",

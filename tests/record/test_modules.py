@@ -1,5 +1,7 @@
 """A module that is called is a scope: by its path, with what it calls inside."""
 
+import re
+
 import pytest
 
 import autodiff_kit as ak
@@ -113,3 +115,12 @@ def test_a_count_of_batches_is_no_change_of_what_was_computed_before() -> None:
     rec = run(setup, "h = X * 2\ny = bn(h)\nassert int(bn.num_batches_tracked) == 1")
 
     assert [event for event in rec.events if event["kind"] == "modified"] == []
+
+
+def test_the_placeholders_of_batch_norm_are_not_in_its_formula() -> None:
+    rec = run("bn = torch.nn.BatchNorm1d(2)\nX = torch.ones(4, 2)", "y = bn(X)")
+
+    (node,) = (node for node in rec.nodes if node["op"] == "batch_norm")
+    placeholders = {source["arg"] for source in node["inputs"] if "node" not in source}
+    assert placeholders == {"mean", "var"}
+    assert placeholders.isdisjoint(re.findall(r"\w+", rec.to_dict()["ops"]["batch_norm"]["text"]))
