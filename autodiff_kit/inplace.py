@@ -395,6 +395,12 @@ def tell(tensor: TensorBase, how: str) -> None:
         local.mode.observer.modified(tensor, how)
 
 
+def tell_moved(tensor: TensorBase, how: str) -> None:
+    """Let an observer see that ``how`` has moved running statistics, which no op has computed."""
+    if local.mode.observer is not None:
+        local.mode.observer.statistics_moved(tensor, how)
+
+
 def refuse(tensor: TensorBase, how: str, recorded: bool) -> None:
     """Raise if ``tensor`` must not be changed in place by an operation that is recorded."""
     if not recorded:

@@ -237,11 +237,14 @@ class _Trace(Observer):
         from_outside = any(tensor is other for other in (*self.examples, *self.outside))
         shared = tensor._base is not None or getattr(tensor, "_views", None)
         if from_outside or shared or number in self.constants:
-            is_input = any(tensor is example for example in self.examples)
-            if not is_input and (layer := _layer()):
-                raise error("static.layer_in_place", layer=layer, where=_where())
             raise error("static.in_place", how=how, where=_where())
         self._numbers[id(tensor)] = tensor, self.steps[-1].outs[0]
+
+    def statistics_moved(self, tensor: Tensor, how: str) -> None:
+        """Refuse: a replay leaves a layer's buffers as they are."""
+        if layer := _layer():
+            raise error("static.layer_in_place", layer=layer, where=_where())
+        raise error("static.in_place", how=how, where=_where())
 
     def branched(self, tensor: Tensor, taken: bool) -> None:
         """Freeze the branch that Python takes."""

@@ -228,3 +228,21 @@ def test_a_graph_says_what_it_has_frozen() -> None:
 
     assert text.startswith("StaticGraph(2 operations, frozen:")
     assert "input 0 has shape [3] and dtype torch.float32" in text
+
+
+@pytest.mark.parametrize("momentum", [0.1, None])
+def test_running_statistics_are_no_part_of_a_replay(momentum: float | None) -> None:
+    layer = torch.nn.BatchNorm1d(2, momentum=momentum)
+
+    with pytest.raises(RuntimeError, match="BatchNorm1d updates its own buffers"):
+        StaticGraph.trace(lambda x: layer(x).sum(), torch.ones(4, 2))
+
+
+def test_neither_are_those_that_are_given_to_the_function() -> None:
+    mean, var = torch.zeros(2), torch.ones(2)
+
+    def f(x: Any) -> Any:
+        return torch.nn.functional.batch_norm(x, mean, var, training=True).sum()
+
+    with pytest.raises(RuntimeError, match="batch_norm changes a tensor in place"):
+        StaticGraph.trace(f, torch.ones(4, 2))

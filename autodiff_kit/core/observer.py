@@ -54,6 +54,9 @@ class Observer:
         """Note that an optimizer has changed a parameter; ``group`` has the learning rate."""
         self.modified(tensor, how)
 
+    def statistics_moved(self, tensor: Any, how: str) -> None:
+        """Note that ``how`` has moved running statistics, or their count: no op of its own did."""
+
     def withdrawn(self, out: Any) -> None:
         """Note that ``out``, just computed to change a tensor in place, is refused and dropped."""
 

@@ -13,6 +13,7 @@ from autodiff_kit.core.observer import installed
 from autodiff_kit.creation import empty, tensor
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import StateDict
+from autodiff_kit.inplace import tell_moved
 from autodiff_kit.nn import functional as F
 from autodiff_kit.nn.weighted import Scaling, Shape
 from autodiff_kit.tensor import Tensor
@@ -112,6 +113,7 @@ class _BatchNorm(_NormBase):
         if is_counted:
             with installed(None):  # PyTorch's recordings have none of it, either
                 self.num_batches_tracked.add_(1)
+            tell_moved(self.num_batches_tracked, "batch_norm")
             if self.momentum is None:
                 part = 1 / float(self.num_batches_tracked)
         is_read = is_counted or not self.training

@@ -19,6 +19,7 @@ from autodiff_kit.autograd.grad_mode import no_grad
 from autodiff_kit.core.versions import share
 from autodiff_kit.dtypes import float32, full_name, tensor_type
 from autodiff_kit.errors import error
+from autodiff_kit.inplace import tell_moved
 from autodiff_kit.nn import functional_images, functional_pooling
 from autodiff_kit.nn.functional_activations import *
 from autodiff_kit.nn.functional_activations import __all__ as _activations
@@ -322,6 +323,7 @@ def batch_norm(
             memory = share(own)  # PyTorch does not count this as a change in place
             memory *= 1 - momentum
             memory += new * momentum
+            tell_moved(own, "batch_norm")
     return out
 
 
