@@ -351,7 +351,7 @@ def build(folder: Path | None, check: bool, archive: Path | None) -> None:
 )
 @click.option("--perform", is_flag=True, help="One that is performed, not written.")
 def new_exercise(key: str, title: str, folder: Path, perform: bool) -> None:
-    """Begin an exercise of your own, such as 17.softmax, in your course.
+    """Begin an exercise of your own, such as 20.softmax, in your course.
 
     What is written works at once: a small exercise (the backward rule of the mean), its parts
     explained by comments. Put yours in its place, part by part, and let `verify` tell you what is
@@ -360,9 +360,9 @@ def new_exercise(key: str, title: str, folder: Path, perform: bool) -> None:
 
     \b
     Examples:
-      autodiff-kit new-exercise 17.softmax
-      autodiff-kit new-exercise 17.softmax --title "The rule of softmax" --course ~/course
-      autodiff-kit new-exercise 18.two_passes --perform
+      autodiff-kit new-exercise 20.softmax
+      autodiff-kit new-exercise 20.softmax --title "The rule of softmax" --course ~/course
+      autodiff-kit new-exercise 21.two_passes --perform
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     with explained():
         course, name = begin(folder, key, title, perform=perform)

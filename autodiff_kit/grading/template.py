@@ -244,7 +244,7 @@ def begin(folder: Path, key: str, title: str = "", *, perform: bool = False) -> 
     folder : Path
         The folder of the course, or one in it. Nothing that is there is overwritten.
     key : str
-        ``"17.softmax"``: a number of two figures that is free, and a word.
+        ``"20.softmax"``: a number of two figures that is free, and a word.
     title : str
         Heading for learners; else made of the word.
     perform : bool
@@ -252,7 +252,7 @@ def begin(folder: Path, key: str, title: str = "", *, perform: bool = False) -> 
 
     Returns
     -------
-    (Path, str) - the folder of the course, and the name of the new folders, ``"e17_softmax"``.
+    (Path, str) - the folder of the course, and the name of the new folders, ``"e20_softmax"``.
 
     Raises
     ------

@@ -148,6 +148,31 @@ def softplus_rule(g, x):
 def rule_of_rule(gg, g, x):
     return gg * slope(lambda g: g * sigmoid(x), g, 1.0), gg * g * slope(sigmoid, x, 1.0)
 """,
+    "e19_vjp_puzzles": RULES
+    + """
+def scale_rule(g, x, s):
+    return numerical(lambda x: x * s, x, g), numerical(lambda s: x * s, s, g)
+def outer_rule(g, x, y):
+    return (numerical(lambda x: x[:, None] * y, x, g), numerical(lambda y: x[:, None] * y, y, g))
+def linear_rule(g, x, w):
+    return numerical(lambda x: x @ w.T, x, g), numerical(lambda w: x @ w.T, w, g)
+""",
+    "e19_vjp_puzzles, what is no product": RULES
+    + """
+def max_rule(g, x):
+    return numerical(lambda x: x.max(axis=1), x, g)
+def logsumexp_rule(g, x, z):
+    return numerical(lambda x: np.log(np.exp(x - z[:, None]).sum(axis=1)), x, g)
+def softmax(x):
+    return np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
+def softmax_rule(g, z):
+    return numerical(softmax, np.log(z), g)
+def layer_norm_rule(g, z, std):
+    def norm(x):
+        moved = x - x.mean(axis=1, keepdims=True)
+        return moved / np.sqrt((moved * moved).mean(axis=1, keepdims=True))
+    return numerical(norm, z, g) / std
+""",
 }
 
 
@@ -155,6 +180,8 @@ def rule_of_rule(gg, g, x):
 STEPS = {
     "e09_variable_length": {"rule"},
     "e16_gradcheck": {"softplus_rule", "rule_of_rule"},
+    "e19_vjp_puzzles": {"scale", "outer", "linear"},
+    "e19_vjp_puzzles, what is no product": {"max", "logsumexp", "softmax", "layer_norm"},
 }
 # Nothing but the digits tells a rule from a difference there, and a complex step has all of them.
 DIGITS_ONLY = {"e08_control_flow", "e09_variable_length", "e16_gradcheck"}
@@ -165,6 +192,8 @@ CASES = [
     if not (answer in DIGITS_ONLY and "complex" in kind)
     # A mean is linear; and the loop of no rounds is lost there, too.
     if not (answer in ("e08_control_flow", "e09_variable_length") and "from zero" in kind)
+    # All twelve digits are right there.
+    if not ("no product" in answer and kind in ("nine points of longer floats", "five points"))
 ]
 
 
@@ -182,7 +211,7 @@ def is_passed(exercise: Exercise, check: Check, code: str, seed: int) -> bool:
 @pytest.mark.parametrize(("kind", "answer"), some(CASES, 32))
 def test_a_difference_earns_nothing_where_a_rule_is_asked_for(kind: str, answer: str) -> None:
     exercise = COURSE.exercise(answer.partition(",")[0])
-    steps = STEPS.get(exercise.name, {step.id for step in exercise.steps})
+    steps = STEPS.get(answer, {step.id for step in exercise.steps})
     checks = tuple(check for check in exercise.checks if check.step in steps)
     code = f"{exercise.given}\n\n{exercise.solution}\n{SLOPES[kind]}\n{ANSWERS[answer]}"
 
@@ -209,6 +238,8 @@ def test_a_difference_earns_nothing_where_a_rule_is_asked_for(kind: str, answer:
         ("e08_control_flow", "rounds", "five points", "worked out elsewhere"),
         ("e09_variable_length", "rule", "central", "their mean overflows"),
         ("e16_gradcheck", "softplus_rule", "central", "from a difference"),
+        ("e19_vjp_puzzles", "outer", "central", "from a difference"),
+        ("e19_vjp_puzzles", "linear", "a complex step", "from a complex step"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning", "ignore::numpy.exceptions.ComplexWarning")
@@ -244,6 +275,10 @@ def by_complex_step(data: dict[str, np.ndarray], name: str, forward: str) -> np.
         ("e06_matmul", "Matrices", "a @ b", "ab"),
         ("e06_matmul", "Batches", "a @ b", "ab"),
         ("e06_matmul", "Shared", "a @ b", "ab"),
+        ("e19_vjp_puzzles", "Scale", "x * s", "xs"),
+        ("e19_vjp_puzzles", "Outer", "np.outer(x, y)", "xy"),
+        ("e19_vjp_puzzles", "Linear", "x @ w.T", "xw"),
+        ("e19_vjp_puzzles", "LogSumExp", "np.log(np.exp(x).sum(axis=1))", "x"),
     ],
 )
 def test_the_right_contributions_are_the_slopes_of_the_operation(
