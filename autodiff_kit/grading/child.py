@@ -4,8 +4,9 @@ After reading this file you can say what a submission sees (its own namespace, t
 library and NumPy; no answers, no checks, no kit), when it gets to see the inputs that decide (once
 all examples are answered), and what it can tell the grader (values; nothing it says about itself
 counts). It is started in a bare Python (``worker.bare_python``) and imports nothing of the kit but
-``messages.py``, ``namespace.py``, ``notebook.py``, ``seal.py``, ``usage.py`` and ``wire.py``. Read
-next: ``supervision.py``, the other end of the pipe.
+``messages.py``, ``namespace.py``, ``notebook.py``, ``seal.py``, ``usage.py`` and ``wire.py``. It is
+long, because what stands in reach of the learner's code is easier to seal in one module than in
+two. Read next: ``supervision.py``, the other end of the pipe.
 """
 
 from __future__ import annotations

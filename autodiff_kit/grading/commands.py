@@ -51,6 +51,7 @@ from autodiff_kit.grading.results import (
 from autodiff_kit.grading.sandbox import LEVELS
 from autodiff_kit.grading.similar_command import similar
 from autodiff_kit.grading.store import Store
+from autodiff_kit.grading.submit_command import submit
 from autodiff_kit.grading.template import begin
 from autodiff_kit.grading.verify import SEEDS, table, verify
 
@@ -424,5 +425,5 @@ def _mend(findings: list[sandbox.Finding]) -> str:
 
 COMMANDS = [
     *(grade, regrade, show, mark, override, extend, comment, feedback, report, similar, export_),
-    *(merge, rebuild, new_exercise, build, verify_, *LEARNER),
+    *(merge, rebuild, new_exercise, build, verify_, *LEARNER, submit),
 ]

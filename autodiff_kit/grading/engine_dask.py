@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.judging import Job, Judge, lost
+from autodiff_kit.grading.judging import Judge
+from autodiff_kit.grading.one_submission import Job, lost
 from autodiff_kit.grading.results import Attempt, folder_hash, key_of
 from autodiff_kit.grading.sandbox import best_walls
 

@@ -23,8 +23,9 @@ from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.hand_ins import HandIn, hand_in_of, keep
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, Judge
+from autodiff_kit.grading.judging import Judge
 from autodiff_kit.grading.messages import Fields
+from autodiff_kit.grading.one_submission import Job
 from autodiff_kit.grading.results import Attempt, file_hash, folder_hash, key_of
 from autodiff_kit.grading.sandbox import Walls
 from autodiff_kit.grading.store import Store, StoreError

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import html
-import inspect
-import json
 import re
 import secrets
 import sys
@@ -22,20 +20,21 @@ import numpy as np
 
 from autodiff_kit.grading.answers import ask
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
+from autodiff_kit.grading.code_in_kernel import code_in, history
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, with_checks
 from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code, listed
 from autodiff_kit.grading.messages import Space
 from autodiff_kit.grading.my_engine import keep_part
 from autodiff_kit.grading.namespace import Namespace
-from autodiff_kit.grading.notebook import binding, defined, read_by, redefined
+from autodiff_kit.grading.notebook import redefined
 from autodiff_kit.grading.pictures import without_right
 from autodiff_kit.grading.progress import folder_of_notebook, hint_when_due, keep_result, next_hint
 from autodiff_kit.grading.puzzles import has_puzzles
 from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
 __all__ = [
-    *("Feedback", "Part", "Words", "check", "code_in", "hidden_test", "hint", "history"),
+    *("Feedback", "Part", "Words", "check", "hidden_test", "hint"),
     *("in_cell", "inline", "picture_of"),
 ]
 
@@ -375,54 +374,6 @@ def hidden_test(key: str, name: str, namespace: Space) -> None:
     row = next(row for row in result.rows if row.step == step)
     if row.failed:
         raise AssertionError(row.text)
-
-
-def code_in(namespace: Space, exercise: Exercise) -> Work:
-    """Return the learner's code out of a notebook or interpreter that is running.
-
-    Parameters
-    ----------
-    namespace : mapping
-        Its globals.
-    exercise : Exercise
-
-    Returns
-    -------
-    Work - a notebook: for each name that is asked for the newest cell that defines it, in the order
-    they ran; and so for the names that these cells read: helpers and imports in cells of their own.
-    """
-    run = history(namespace)
-    tasks = [name for step in exercise.steps for name in step.names]
-    numbers: set[int] = set()
-    loose: list[str] = []
-    names_of = [defined(cell) for cell in run]
-    for name in tasks:
-        cells = [number for number, names in enumerate(names_of) if name in names]
-        if cells:
-            numbers.add(cells[-1])
-        elif name in namespace:
-            try:
-                loose.append(inspect.getsource(namespace[name]))
-            except (OSError, TypeError):  # typed at a prompt that keeps no source: "not found"
-                continue
-    bound = [binding(cell) for cell in run]
-    waiting = [*(run[number] for number in numbers), *loose]
-    while waiting:
-        for name in read_by(waiting.pop()):
-            cells = [number for number, names in enumerate(bound) if name in names]
-            if cells and not numbers & {*cells}:
-                numbers.add(cells[-1])
-                waiting.append(run[cells[-1]])
-    sources = [*(run[n] for n in sorted(numbers)), *loose]
-    code_cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
-    notebook = {"cells": code_cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
-    return Work(json.dumps(notebook).encode(), ".ipynb")  # places are those of its cells
-
-
-def history(namespace: Space) -> list[str]:
-    """Return the cells that were run, in their order."""
-    cells = namespace.get("In")
-    return [str(cell) for cell in cells] if isinstance(cells, list) else []
 
 
 class _Here:

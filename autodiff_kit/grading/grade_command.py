@@ -23,7 +23,7 @@ from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.class_figures import in_short
 from autodiff_kit.grading.command_options import COURSE, RESULTS, course_apart, explained
 from autodiff_kit.grading.course import Course
-from autodiff_kit.grading.judging import runner_for
+from autodiff_kit.grading.one_submission import runner_for
 from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.submissions import UNREADABLE_TIME

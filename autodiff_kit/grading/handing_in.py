@@ -1,7 +1,8 @@
 """Hand in from inside a notebook, where there is no terminal: in a browser tab, for example.
 
 After reading this file you can say what ``submit("04.accumulate")`` does that the command
-``autodiff-kit submit`` does not: it offers the packed file for download. Read next: ``learner.py``.
+``autodiff-kit submit`` does not: it offers the packed file for download. Read next:
+``submit_command.py``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from pathlib import Path
 
 import click
 
-from autodiff_kit.grading.learner import pack, show_status
+from autodiff_kit.grading.learner import show_status
+from autodiff_kit.grading.submit_command import pack
 from autodiff_kit.grading.worker import HAS_PROCESSES
 
 __all__ = ["Packed", "status", "submit"]

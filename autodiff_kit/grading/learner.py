@@ -1,19 +1,15 @@
-"""The learner's commands: get an exercise, try it, ask for a hint, hand it in.
+"""The learner's commands: get an exercise, try it, ask for a hint, begin again.
 
 After reading this file you can say where a learner's work and progress lie, and why none of it is
-ever overwritten. Read next: ``feedback.py``, the same inside a notebook.
+ever overwritten. Read next: ``submit_command.py``, which packs work
+to be handed in.
 """
 
 from __future__ import annotations
 
-import datetime
 import hashlib
-import json
 import re
 import secrets
-import sys
-import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -22,16 +18,13 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-import autodiff_kit
-from autodiff_kit.grading.answers_in_words import own_answers
 from autodiff_kit.grading.calls import Work
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
-from autodiff_kit.grading.feedback import Feedback, history
-from autodiff_kit.grading.marking import DOES_NOT_RUN, MISSING, NOT_ATTEMPTED, grade_code
-from autodiff_kit.grading.messages import Space
+from autodiff_kit.grading.feedback import Feedback
+from autodiff_kit.grading.marking import NOT_ATTEMPTED, grade_code
 from autodiff_kit.grading.my_engine import keep_part
-from autodiff_kit.grading.notebook import Unreadable, defined, redefined
+from autodiff_kit.grading.notebook import Unreadable, redefined
 from autodiff_kit.grading.places import (
     EXERCISES,
     code_of,
@@ -43,31 +36,24 @@ from autodiff_kit.grading.places import (
 )
 from autodiff_kit.grading.progress import (
     hint_when_due,
-    keep,
     keep_result,
     known,
     next_hint,
     places_for,
 )
-from autodiff_kit.grading.puzzle_points import with_answers
 from autodiff_kit.grading.terminal import wrapped
 from autodiff_kit.grading.worker import own_runner
 
-__all__ = ["LEARNER", "for_lessons", "pack", "show_status"]
+__all__ = [
+    *("EXERCISE", "FOLDER", "LEARNER"),
+    *("find_exercise", "folder_of", "for_lessons", "show_status", "tried", "work_in"),
+]
 
-HAND_IN = (
-    "Nothing has been sent. Upload this file where your course collects work (Moodle, Canvas, an\n"
-    "e-mail to your teacher). If you learn on your own, there is nothing to hand in."
-)
 _LINK = re.compile(
     rb"\[([^][]*)\]\(\.\./\.\./\.\./notebooks/([^)]*)\)"
 )  # to a lesson, in the source
-_WITH_PUZZLES = (
-    "\nIt is the hash (SHA-256) of the file in the zip. That file also holds the puzzles that you\n"
-    "solved: your own notebook is without them, and so has another hash."
-)
-_EXERCISE = click.argument("key", metavar="EXERCISE")
-_FOLDER = click.option(
+EXERCISE = click.argument("key", metavar="EXERCISE")
+FOLDER = click.option(
     "--folder",
     type=click.Path(path_type=Path, file_okay=False),
     help="Where your work lies; else the folder beside the lessons around here, or beside those "
@@ -75,7 +61,7 @@ _FOLDER = click.option(
 )
 
 
-def _find(key: str) -> tuple[Course, Exercise]:
+def find_exercise(key: str) -> tuple[Course, Exercise]:
     try:
         course = open_course(find_course(Path.cwd()))
         return course, course.exercise(key)
@@ -88,7 +74,7 @@ def _places(course: Course, folder: Path | None) -> list[Path]:
     return places_for(course) if folder is None else [folder]
 
 
-def _place(course: Course, exercise: Exercise, folder: Path | None) -> Path:
+def folder_of(course: Course, exercise: Exercise, folder: Path | None) -> Path:
     """Return the one folder for an exercise: where it was begun, else where new work goes."""
     among = _places(course, folder)
     if len(among) == 1:
@@ -96,7 +82,7 @@ def _place(course: Course, exercise: Exercise, folder: Path | None) -> Path:
     return place_of(exercise.name, _released(course, exercise.name), among)
 
 
-def _work(course: Course, exercise: Exercise, folder: Path) -> Path:
+def work_in(course: Course, exercise: Exercise, folder: Path) -> Path:
     """Return the learner's notebook; stop if it is not there, or under another name."""
     for suffix in (".ipynb", ".py"):
         path = folder / f"{exercise.name}{suffix}"
@@ -138,16 +124,16 @@ def list_() -> None:
 
 
 @click.command()
-@_EXERCISE
-@_FOLDER
+@EXERCISE
+@FOLDER
 def start(key: str, folder: Path | None) -> None:
     """Copy an EXERCISE into your folder. Work that is there already stays as it is."""
-    course, exercise = _find(key)
+    course, exercise = find_exercise(key)
     released = _released(course, exercise.name)
-    folder = _place(course, exercise, folder)
+    folder = folder_of(course, exercise, folder)
     target = folder / f"{exercise.name}.ipynb"
     if is_begun(exercise.name, released, folder):
-        path = _work(course, exercise, folder)
+        path = work_in(course, exercise, folder)
         click.echo(f"You have begun it: {shown(path)}\n(Begin again: autodiff-kit reset {key})")
         return
     if not target.exists():
@@ -200,16 +186,16 @@ def for_lessons() -> dict[str, bytes]:
 
 
 @click.command()
-@_EXERCISE
-@_FOLDER
+@EXERCISE
+@FOLDER
 @click.option("--answer", is_flag=True, help="Say what is right for an example that is wrong.")
 def check(key: str, folder: Path | None, answer: bool) -> None:
     """Try your work on an EXERCISE with fresh inputs, in a process of its own."""
-    course, exercise = _find(key)
-    among, folder = _places(course, folder), _place(course, exercise, folder)
-    path = _work(course, exercise, folder)
+    course, exercise = find_exercise(key)
+    among, folder = _places(course, folder), folder_of(course, exercise, folder)
+    path = work_in(course, exercise, folder)
     click.echo(of_several(path, _released(course, exercise.name), among))
-    feedback = _tried(course, exercise, path, answer)
+    feedback = tried(course, exercise, path, answer)
     keep_result(folder, exercise, feedback.result)
     feedback.tip = hint_when_due(folder, exercise)
     console = Console(highlight=False, emoji=False)
@@ -221,7 +207,7 @@ def check(key: str, folder: Path | None, answer: bool) -> None:
         raise SystemExit(1)
 
 
-def _tried(course: Course, exercise: Exercise, path: Path, answer: bool = False) -> Feedback:
+def tried(course: Course, exercise: Exercise, path: Path, answer: bool = False) -> Feedback:
     """Run the learner's work on inputs drawn now, as it is in the file."""
     try:
         data = path.read_bytes()
@@ -248,19 +234,19 @@ def _tried(course: Course, exercise: Exercise, path: Path, answer: bool = False)
 
 
 @click.command()
-@_EXERCISE
-@_FOLDER
+@EXERCISE
+@FOLDER
 def hint(key: str, folder: Path | None) -> None:
     """Give the next hint for an EXERCISE: for what was not right at the last check, if any."""
-    course, exercise = _find(key)
+    course, exercise = find_exercise(key)
     if not exercise.hints:
         raise click.ClickException(f"There are no hints for {exercise.id}.")
-    folder = _place(course, exercise, folder)
+    folder = folder_of(course, exercise, folder)
     click.echo(next_hint(folder, exercise))
 
 
 @click.command()
-@_FOLDER
+@FOLDER
 def status(folder: Path | None) -> None:
     """Say what you have begun, what was right at the last check, and what is packed."""
     show_status(folder)
@@ -276,7 +262,7 @@ def show_status(folder: Path | None = None) -> None:
     used: dict[Path, None] = {}
     table = Table("exercise", "state", "last check", "hints", box=box.SIMPLE_HEAD, show_edge=False)
     for e in exercises:
-        place = _place(course, e, folder)
+        place = folder_of(course, e, folder)
         used[place] = None
         facts = known(place, e)
         points = f"{facts['points']} of {facts['max']}" if {"points", "max"} <= set(facts) else "-"
@@ -301,18 +287,18 @@ def _state(course: Course, exercise: Exercise, place: Path) -> str:
     packed = facts.get("submitted")
     if not packed:
         return "begun"
-    now = hashlib.sha256(_work(course, exercise, place).read_bytes()).hexdigest()
+    now = hashlib.sha256(work_in(course, exercise, place).read_bytes()).hexdigest()
     return "packed for handing in" if packed == now else "changed since it was packed"
 
 
 @click.command()
-@_EXERCISE
-@_FOLDER
+@EXERCISE
+@FOLDER
 def reset(key: str, folder: Path | None) -> None:
     """Begin an EXERCISE again. Your old work is kept beside it, under another name."""
-    course, exercise = _find(key)
-    folder = _place(course, exercise, folder)
-    path = _work(course, exercise, folder)
+    course, exercise = find_exercise(key)
+    folder = folder_of(course, exercise, folder)
+    path = work_in(course, exercise, folder)
     fresh = _linked(_released(course, exercise.name), exercise.lesson, folder)
     number = 1
     while (old := path.with_name(f"{exercise.name}-old{number}{path.suffix}")).exists():
@@ -322,139 +308,4 @@ def reset(key: str, folder: Path | None) -> None:
     click.echo(f"Fresh: {shown(folder)}/{exercise.name}.ipynb\nYour old work: {shown(old)}")
 
 
-@click.command()
-@_EXERCISE
-@_FOLDER
-@click.option("--yes", is_flag=True, help="Pack it as it is, and do not ask.")
-def submit(key: str, folder: Path | None, yes: bool) -> None:
-    """Pack your work on an EXERCISE into a zip to hand in, with a receipt.
-
-    It is tried first, as `check` does, and you hear what is missing. Wrong answers are packed
-    all the same; if a step is not attempted or not found, or a cell does not run, you are asked
-    before (without a terminal to answer in, nothing is packed). The receipt is the hash of
-    the file in the zip: keep both, and you can show later what you handed in. Where puzzles
-    count, those that you solved are put into that file, and not into your notebook.
-    """
-    pack(key, folder, yes=yes)
-
-
-def pack(
-    key: str, folder: Path | None = None, *, yes: bool = False, namespace: Space | None = None
-) -> Path:
-    """Try work and pack it, as :func:`submit` says; return the zip.
-
-    With the globals of the notebook that runs, what was run there has to be saved.
-
-    Raises
-    ------
-    click.ClickException
-        If nothing was packed; the message says why.
-    """
-    course, exercise = _find(key)
-    folder = _place(course, exercise, folder)
-    path = _work(course, exercise, folder)
-    if namespace is not None and not yes:
-        _stop_if_unsaved(exercise, path, namespace)
-    click.echo(f"Your work: {shown(path)}")
-    feedback = _tried(course, exercise, path)
-    keep_result(folder, exercise, feedback.result)
-    for line in _summary(feedback):
-        click.echo(line)
-    answered = own_answers(path.read_bytes()) if exercise.questions else set()
-    for question in exercise.questions:
-        is_done = "answered" if question.id in answered else "not answered"
-        click.echo(f"  {question.id}: {is_done}; a person grades it ({question.points:g} points)")
-    if not yes:
-        _ask_about(feedback)
-    work = path.read_bytes()
-    try:
-        data = work
-        if path.suffix == ".ipynb":
-            data = with_answers(work, exercise, known(folder, exercise))
-    except Unreadable as error:
-        raise click.ClickException(f"{path}: {error}") from error
-    digest = hashlib.sha256(data).hexdigest()
-    receipt = {
-        "exercise": exercise.id,
-        "version": exercise.version,
-        "file": path.name,
-        "sha256": digest,
-        "made": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "autodiff_kit": autodiff_kit.__version__,
-    }
-    target = folder / f"{exercise.name}-submit.zip"
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(path.name, data)
-        archive.writestr("receipt.json", json.dumps(receipt, indent=1))
-    keep(folder, exercise, submitted=hashlib.sha256(work).hexdigest())
-    click.echo(
-        f"\nPacked: {target.resolve()}\n{course.hand_in or HAND_IN}\n"
-        f"Receipt, to show later what you handed in: {digest}"
-        f"{'' if data == work else _WITH_PUZZLES}"
-    )
-    return target
-
-
-def _stop_if_unsaved(exercise: Exercise, path: Path, namespace: Space) -> None:
-    """Refuse to pack a notebook in which a cell that was run is not as it was run."""
-    try:
-        cells = json.loads(path.read_bytes())["cells"]
-        saved = {"".join(cell["source"]).strip() for cell in cells}
-    except (ValueError, KeyError, TypeError):
-        return  # the check that follows says what is wrong with it
-    newest = {name: cell for cell in history(namespace) for name in defined(cell)}
-    tasks = [name for step in exercise.steps for name in step.names]
-    names = [name for name in tasks if newest.get(name, "").strip() not in {"", *saved}]
-    if names:
-        what = " and ".join(f"`{name}`" for name in names)
-        raise click.ClickException(
-            f"{what} as you ran it last: {path.name} has not saved that, so nothing was packed.\n"
-            "-> Save the notebook (Ctrl+S); if you changed the cell since it ran, run it again. "
-            f'Then: submit("{exercise.id}")'
-        )
-
-
-def _summary(feedback: Feedback) -> Iterator[str]:
-    """Say what the work is worth by the learner's own check, and what is missing in it."""
-    result = feedback.result
-    yield f"By your own check: {result.points:g} of {result.max:g} points."
-    for row in result.rows:
-        if row.status == NOT_ATTEMPTED:
-            yield f"  {row.step}: not attempted (0 of {row.max:g} points)"
-        elif row.status == MISSING:
-            yield f"  {row.step}: {row.text} (0 of {row.max:g} points)"
-        elif row.points < row.max:
-            yield f"  {row.step}: {row.points:g} of {row.max:g} points; see autodiff-kit check"
-    yield from feedback.given
-
-
-def _ask_about(feedback: Feedback) -> None:
-    """Ask before work that lacks steps is packed; without a terminal to answer, refuse."""
-    rows = feedback.result.rows
-    absent = [row for row in rows if row.status in (NOT_ATTEMPTED, MISSING)]
-    if len(absent) == len(rows):
-        what = "Nothing is done yet"
-        if any(row.status == MISSING for row in rows):
-            what = "No step was found"
-    elif any(row.message == DOES_NOT_RUN for row in rows):
-        what = "Some cells do not run"
-    elif absent:
-        what = "Some steps are not attempted"
-    else:
-        return
-    exercise = feedback.exercise
-    if not _is_somebody_there():
-        raise click.ClickException(
-            f"{what}, so nothing was packed.\n-> Is your notebook saved? To pack it as it is: "
-            f"autodiff-kit submit {exercise.id} --yes"
-        )
-    if not click.confirm(f"{what}. Is your notebook saved? Pack it all the same?"):
-        click.echo("Nothing was packed.")
-        raise SystemExit(1)
-
-
-def _is_somebody_there() -> bool:
-    return sys.stdin.isatty()
-
-
-LEARNER = [list_, start, check, hint, status, reset, submit]
+LEARNER = [list_, start, check, hint, status, reset]

@@ -3,7 +3,7 @@
 After reading this file you can say how an arrangement comes to the grader (`submit` puts those that
 were right into the notebook's metadata: numbers of lines and choices, no code) and why it is
 believed no more than a notebook: it is made code again, run and judged like one. Read next:
-``judging.py``.
+``one_submission.py``.
 """
 
 from __future__ import annotations

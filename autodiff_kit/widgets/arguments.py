@@ -17,8 +17,6 @@ import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
 from enum import Enum
-from functools import partial
-from tokenize import TokenError
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,7 +28,6 @@ from autodiff_kit.core.op import Op
 from autodiff_kit.creation import tensor
 from autodiff_kit.free_form import Keywords
 from autodiff_kit.record.events import Params
-from autodiff_kit.record.recording import Recording
 from autodiff_kit.record.source_files import is_foreign
 from autodiff_kit.tensor import Tensor
 from autodiff_kit.view.words import spoken
@@ -59,7 +56,7 @@ from autodiff_kit.widgets.value_controls import (
     tensor_control,
 )
 
-__all__ = ["Arguments", "Values", "no_tensors", "source_of_function", "text_around"]
+__all__ = ["Arguments", "Values", "no_tensors"]
 
 Values = Mapping[str, Any]  # what the arguments of a function of the learner's are, by name
 
@@ -425,26 +422,6 @@ def _unseen(arguments: Arguments, name: str, value: Tensor) -> str:
         f"{name} did no operation on a tensor: the one that it returned was given to it or made "
         f"as it is.\n-> {hint}"
     )
-
-
-def source_of_function(function: Callable[..., Any]) -> tuple[list[str], int]:
-    """Return the lines of a function and the number of the first; none if it cannot be read."""
-    try:
-        described = inner_function(function)
-        whole = described.func if isinstance(described, partial) else described
-        lines, first = inspect.getsourcelines(inspect.unwrap(whole))
-    except (OSError, TypeError, SyntaxError, TokenError):
-        return [], 1
-    return [line.rstrip() for line in lines], max(first, 1)
-
-
-def text_around(recording: Recording, lines: list[str], first: int) -> str:
-    """Return the source, among those of a recording, in which these lines stand."""
-    for source in recording.sources:
-        part = source["text"].splitlines()[first - 1 : first - 1 + len(lines)]
-        if [line.rstrip() for line in part] == lines:
-            return str(source["text"])
-    return ""
 
 
 def _keyword(name: str) -> inspect.Parameter:

@@ -20,11 +20,12 @@ from autodiff_kit.view.panels import Line, Panel, graph, listing, page, table, w
 from autodiff_kit.view.values import number
 from autodiff_kit.view.words import listed, sentence, spoken
 from autodiff_kit.view.words import memory as in_bytes
-from autodiff_kit.widgets.arguments import Arguments, Values, text_around
+from autodiff_kit.widgets.arguments import Arguments, Values
 from autodiff_kit.widgets.control_flow import Frozen, in_words, same_answer
 from autodiff_kit.widgets.controls import Button, Slider
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.function_source import text_around
 from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.measuring import MOST, compared, micro, most_kept, seconds_or_why
 from autodiff_kit.widgets.running import (

@@ -23,10 +23,11 @@ from autodiff_kit.view.difference import Branch, Difference, branches, differenc
 from autodiff_kit.view.panels import Marked, Panel, graph, listing, page, words
 from autodiff_kit.view.values import show
 from autodiff_kit.view.words import listed, sentence, spoken
-from autodiff_kit.widgets.arguments import Arguments, Values, text_around
+from autodiff_kit.widgets.arguments import Arguments, Values
 from autodiff_kit.widgets.controls import Choice, Slider, Switch
 from autodiff_kit.widgets.distrust import Examined
 from autodiff_kit.widgets.function_lab import FunctionLab
+from autodiff_kit.widgets.function_source import text_around
 from autodiff_kit.widgets.lab import Settings
 from autodiff_kit.widgets.running import first_words, fresh_grads, name_of, run
 

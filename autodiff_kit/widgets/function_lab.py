@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.tensor import Tensor
-from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors, source_of_function
+from autodiff_kit.widgets.arguments import Arguments, Values, no_tensors
 from autodiff_kit.widgets.controls import Control
 from autodiff_kit.widgets.distrust import Examined, examined
+from autodiff_kit.widgets.function_source import source_of_function
 from autodiff_kit.widgets.lab import Lab, Settings
 from autodiff_kit.widgets.running import Refused, ran, the_tensor
 

@@ -29,7 +29,7 @@ from autodiff_kit.grading import engine_dask, submissions
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.engine_local import Engine, Local, grade
 from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.judging import Job
+from autodiff_kit.grading.one_submission import Job
 from autodiff_kit.grading.results import Attempt, Mark, file_hash
 from autodiff_kit.grading.sandbox import Walls, best_walls
 from autodiff_kit.grading.store import Store

@@ -23,7 +23,8 @@ from autodiff_kit.grading.engine_local import Engine, grade
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.hand_ins import FOLDER, keep, kept
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, Judge, grade_one
+from autodiff_kit.grading.judging import Judge
+from autodiff_kit.grading.one_submission import Job, grade_one
 from autodiff_kit.grading.results import Attempt, file_hash
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.worker import InProcess

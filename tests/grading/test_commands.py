@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from autodiff_kit.cli import cli
-from autodiff_kit.grading import commands, feedback, learner, sandbox
+from autodiff_kit.grading import commands, feedback, sandbox, submit_command
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.sandbox import Finding, Walls
 from tests.grading import tiny
@@ -856,7 +856,7 @@ def test_work_that_is_not_found_or_does_not_run_is_not_packed_unasked(
 def test_somebody_who_sits_there_is_asked(
     begun: Path, answer: str, is_packed: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(learner, "_is_somebody_there", lambda: True)
+    monkeypatch.setattr(submit_command, "_is_somebody_there", lambda: True)
 
     result = CliRunner().invoke(cli, ["submit", "01.double"], input=f"{answer}\n")
 

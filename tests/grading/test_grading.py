@@ -21,8 +21,8 @@ from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.feedback import code_in
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.one_submission import Job, grade_one
 from autodiff_kit.grading.results import Attempt, Mark, key_of
 from autodiff_kit.grading.sandbox import Sandbox
 from autodiff_kit.grading.store import Store, StoreError

@@ -17,7 +17,7 @@ from autodiff_kit.grading import engine_local
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import grade
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, grade_one
+from autodiff_kit.grading.one_submission import Job, grade_one
 from autodiff_kit.grading.results import Attempt, Comment
 from autodiff_kit.grading.store import Store, StoreError
 from autodiff_kit.grading.worker import InProcess

@@ -21,8 +21,8 @@ from autodiff_kit.grading.checks import Program
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, grade_code
+from autodiff_kit.grading.one_submission import Job, grade_one
 from autodiff_kit.grading.performing import (
     DRAWS,
     code_with,

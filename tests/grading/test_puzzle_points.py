@@ -11,8 +11,8 @@ from autodiff_kit.grading.calls import Call, Limits, Reply, Runner, Work
 from autodiff_kit.grading.course import Course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, grade_one
 from autodiff_kit.grading.notebook import Unreadable
+from autodiff_kit.grading.one_submission import Job, grade_one
 from autodiff_kit.grading.puzzle_making import puzzles_for
 from autodiff_kit.grading.puzzle_points import ANSWERS, with_answers
 from autodiff_kit.grading.results import Attempt

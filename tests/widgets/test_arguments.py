@@ -7,8 +7,9 @@ from typing import Literal
 import pytest
 
 import autodiff_kit as torch
-from autodiff_kit.widgets.arguments import Arguments, source_of_function
+from autodiff_kit.widgets.arguments import Arguments
 from autodiff_kit.widgets.controls import Slider, Switch
+from autodiff_kit.widgets.function_source import source_of_function
 
 
 class Colour(enum.Enum):

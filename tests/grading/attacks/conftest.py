@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from autodiff_kit.grading.calls import Runner
-from autodiff_kit.grading.judging import runner_for
+from autodiff_kit.grading.one_submission import runner_for
 from autodiff_kit.grading.worker import Level0
 from tests.grading.standing import PLACES, WALLS
 

@@ -9,8 +9,8 @@ import pytest
 from autodiff_kit.grading.answers import questions
 from autodiff_kit.grading.calls import Runner, Work
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.one_submission import runner_for
 from tests.gate import some
 from tests.grading.attacks.attacks import RAW_MEMORY
 from tests.grading.standing import PLACES, WALLS

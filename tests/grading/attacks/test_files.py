@@ -7,12 +7,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from autodiff_kit.grading import judging, marking, submissions
+from autodiff_kit.grading import marking, one_submission, submissions
 from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.engine_local import Local, grade
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, grade_one, runner_for
+from autodiff_kit.grading.one_submission import Job, grade_one, runner_for
 from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.sandbox import Sandbox
 from autodiff_kit.grading.store import Store
@@ -113,7 +113,7 @@ def test_all_runs_of_all_tries_of_a_submission_have_one_limit_together(
     limits = course.exercise(name).limits
     code = Lasting(computing, waiting)
     clock = SimpleNamespace(monotonic=lambda: code.now)
-    monkeypatch.setattr(judging, "time", clock)
+    monkeypatch.setattr(one_submission, "time", clock)
     monkeypatch.setattr(marking, "time", clock)
 
     attempt = grade_one(

@@ -12,8 +12,8 @@ from autodiff_kit.grading.engine_local import grade, seed_of
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import Feedback
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import grade_one
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.one_submission import grade_one
 from autodiff_kit.grading.results import Attempt
 from autodiff_kit.grading.store import Store
 from tests.grading import tiny

@@ -12,7 +12,8 @@ import pytest
 from autodiff_kit.grading import engine_local, submissions
 from autodiff_kit.grading.engine_local import Local, grade
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.judging import Job, Judge
+from autodiff_kit.grading.judging import Judge
+from autodiff_kit.grading.one_submission import Job
 from autodiff_kit.grading.store import Store
 from autodiff_kit.grading.submissions import find
 from tests.grading import tiny

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from autodiff_kit.grading.course import open_course
-from autodiff_kit.grading.judging import runner_for
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.one_submission import runner_for
 from autodiff_kit.grading.trusted import Trusted
 
 COURSE = open_course(Path(__file__).resolve().parents[3] / "exercises")
