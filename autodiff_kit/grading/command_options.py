@@ -12,6 +12,7 @@ from pathlib import Path
 import click
 
 from autodiff_kit.grading import engine_dask
+from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.grades import POLICIES
@@ -112,7 +113,24 @@ def tell_doubts(course: Course, store: Store, grades: Sequence[Grade]) -> None:
         )
     elif stale := sum(grade.is_stale for grade in grades):
         click.echo(f"Judged by checks that have changed since: {stale}.\n-> autodiff-kit regrade")
+    tell_misfits(grades)
     tell_ungraded(grades)
+
+
+def tell_misfits(grades: Iterable[Grade]) -> None:
+    """Say which overrides were given for steps that have other points now, or are not there."""
+    lines = []
+    for grade in grades:
+        now = {mark.step: mark.max for mark in grade.marks}
+        for word in grade.misfits:
+            then = f"{word.points:g} of {word.most:g}" if word.most >= 0 else f"{word.points:g}"
+            state = f"it has {now[word.step]:g} now" if word.step in now else "it is not there now"
+            lines.append(f"  {grade.student}, {grade.exercise}, {word.step}: {then}; {state}")
+    if lines:
+        more = [f"  and {len(lines) - 10} more"] if len(lines) > 10 else []
+        click.echo("Given with `override` when the step had other points:")
+        click.echo("\n".join(clean(line, 300) for line in [*lines[:10], *more]))
+        click.echo("-> Give them again, or take them back: autodiff-kit override")
 
 
 def tell_ungraded(grades: Iterable[Grade]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import getpass
 import math
+import re
 import sys
 import time
 from pathlib import Path
@@ -34,6 +35,7 @@ from autodiff_kit.grading.feedback_command import comment, feedback
 from autodiff_kit.grading.grade_command import grade
 from autodiff_kit.grading.learner import LEARNER
 from autodiff_kit.grading.mark_command import mark
+from autodiff_kit.grading.merge_command import merge
 from autodiff_kit.grading.puzzle_making import packed
 from autodiff_kit.grading.puzzles import PUZZLES
 from autodiff_kit.grading.rebuild_command import rebuild
@@ -48,6 +50,7 @@ from autodiff_kit.grading.results import (
     without_superseded,
     work_of,
 )
+from autodiff_kit.grading.runs_command import runs
 from autodiff_kit.grading.sandbox import LEVELS
 from autodiff_kit.grading.similar_command import similar
 from autodiff_kit.grading.store import Store
@@ -58,6 +61,7 @@ from autodiff_kit.grading.verify import SEEDS, table, verify
 __all__ = ["COMMANDS", "isolation"]
 
 
+_WITHDRAWN = "The runs that found it were withdrawn: this result does not count."
 _SUPERSEDED = "It was graded again after its checks had changed: this result does not count."
 
 
@@ -73,10 +77,15 @@ def show(student: str, results: Path, folder: Path | None) -> None:
     with explained(), Store(results / RESULTS) as store:
         student = learner(store, student)
         attempts = list(store.attempts(student))
-        latest = without_superseded(attempts, store.checks())
+        withdrawn = store.withdrawn_works()
+        works = {a.key: (student, a.exercise, work_of(a.hash, a.origin)) for a in attempts}
+        latest = without_superseded(
+            [a for a in attempts if works[a.key] not in withdrawn], store.checks()
+        )
         times: dict[tuple[str, str], list[float]] = {}
         for hand_in in store.hand_ins(student):
             times.setdefault((hand_in.exercise, hand_in.work), []).append(hand_in.handed_in)
+        reasons = {True: _WITHDRAWN, False: _SUPERSEDED}
         if attempts[0].name != student:
             plain(f"{attempts[0].name} ({student})")
         for attempt in attempts:
@@ -91,7 +100,7 @@ def show(student: str, results: Path, folder: Path | None) -> None:
                     if in_words(when)  # older results know the order alone
                 )
                 + (f"\n  {attempt.note}" if attempt.note else "")
-                + ("" if attempt in latest else f"\n  {_SUPERSEDED}")
+                + ("" if attempt in latest else f"\n  {reasons[works[attempt.key] in withdrawn]}")
             )
             texts: set[str] = set()
             for mark in attempt.marks:
@@ -137,10 +146,9 @@ def _points(context: click.Context, parameter: click.Parameter, value: str | Non
     if value is None:
         return None
     try:
-        points = float(value)
+        points = float(re.sub(r"(?a)^(\d+),(\d{1,2})$", r"\1.\2", value))  # 1,5 is 1.5
     except ValueError:
-        hint = f" Write it with a point: {value.replace(',', '.')}" if "," in value else ""
-        raise click.BadParameter(f"{value!r} is no number of points.{hint}") from None
+        raise click.BadParameter(f"{value!r} is no number of points.") from None
     if not 0 <= points < math.inf:
         raise click.BadParameter(f"{value} is no number of points.")
     return points
@@ -231,7 +239,8 @@ def override(
             store.add([without_file(student, name, task.name, task.version, points_of)])
         author = author or getpass.getuser()
         for name in steps:
-            store.override(student, task.name, name, points, author, reason, excused=excused)
+            word = (student, task.name, name, points, author, reason)
+            store.override(*word, excused=excused, most=points_of[name])
         marks = [
             mark
             for grade in store.grades(due=course_in(folder).due)
@@ -242,17 +251,6 @@ def override(
     words = f"{now:g} points from now on{' again, as graded' if withdraw else ''}"
     words = "excused: it counts neither for nor against" if excused else words
     click.echo(f"{student}, {task.id}, {step}: {words}.")
-
-
-@click.command()
-@click.argument("parts", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
-@click.option("--out", "results", default="results", show_default=True, type=Path)
-def merge(parts: tuple[Path, ...], results: Path) -> None:
-    """Put the results of several shards (PARTS, folders that `grade` wrote) together."""
-    with explained(), Store(results / RESULTS) as store:
-        for part in parts:
-            with Store(part / RESULTS) as other:
-                click.echo(f"{part}: {store.merge(other)} new rows")
 
 
 @click.command(name="verify")
@@ -425,5 +423,5 @@ def _mend(findings: list[sandbox.Finding]) -> str:
 
 COMMANDS = [
     *(grade, regrade, show, mark, override, extend, comment, feedback, report, similar, export_),
-    *(merge, rebuild, new_exercise, build, verify_, *LEARNER, submit),
+    *(runs, merge, rebuild, new_exercise, build, verify_, *LEARNER, submit),
 ]

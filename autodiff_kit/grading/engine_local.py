@@ -60,6 +60,8 @@ def grade(
     shard: tuple[int, int] = (1, 1),
     guard: bool = False,
     counts: bool = True,
+    place: str = "",
+    author: str = "",
     progress: Callable[[Summary], None] = lambda summary: None,
 ) -> Summary:
     """Grade what has no row yet, and write one row for each submission.
@@ -79,6 +81,8 @@ def grade(
         Undo whatever else was done to the results meanwhile: for runs without walls.
     counts : bool
         Let the checks of this run be those that count from now on.
+    place, author : str
+        What is graded and by whom: the run is kept under these, and can be withdrawn.
     progress : callable
         Called now and then with the numbers so far.
 
@@ -181,13 +185,14 @@ def grade(
             checked()
         # What has its row keeps the time of its hand-in, too, or being late would cost nothing.
         with contextlib.suppress(StoreError):
-            store.note_hand_ins(hand_ins, {})
+            store.note_hand_ins(hand_ins, {}, place=place, author=author)
         raise
     if guard:
         summary.changed = store.set_right(written, before)
         checked()
     used = {hand_in.exercise for hand_in in hand_ins} & set(checks) if counts else set()
-    store.note_hand_ins(hand_ins, {name: checks[name] for name in used})
+    counting = {name: checks[name] for name in used}
+    store.note_hand_ins(hand_ins, counting, place=place, author=author)
     return summary
 
 

@@ -31,8 +31,10 @@ from autodiff_kit.grading.results import (
     late_in_words,
 )
 from autodiff_kit.grading.roster import Matches, Person
+from autodiff_kit.grading.roster_columns import COLUMNS, EMAIL, is_participant, own_name
 
 __all__ = [
+    "DECIMALS",
     "DELIMITERS",
     "FORMATS",
     "WITH_ROSTER",
@@ -59,6 +61,7 @@ FORMATS = {
 
 
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t"}
+DECIMALS = {"point": ".", "comma": ","}
 WITH_ROSTER = ("table", "canvas", "moodle")
 
 
@@ -71,6 +74,7 @@ def export(
     matches: Matches | None = None,
     missing: object = "",
     delimiter: str = ",",
+    decimal: str = ".",
 ) -> Path:
     """Write the grades in one of the `FORMATS`.
 
@@ -90,6 +94,8 @@ def export(
         in Canvas and Moodle.
     delimiter : str
         What parts the cells of a table.
+    decimal : str
+        What stands before the decimals of a number.
 
     Returns
     -------
@@ -109,7 +115,9 @@ def export(
         else:
             rows = {"csv": _long, "nbgrader": _nbgrader}[form](grades, titles)
         lines = io.StringIO(newline="")
-        csv.writer(lines, delimiter=delimiter).writerows(map(cell, row) for row in rows)
+        csv.writer(lines, delimiter=delimiter).writerows(
+            [cell(value, decimal) for value in row] for row in rows
+        )
         text = lines.getvalue()
     with written_whole(target) as file:
         file.write(text.encode())
@@ -118,17 +126,25 @@ def export(
 
 # What begins a formula in a spreadsheet; and what may part cells there, whatever was agreed on.
 _FORMULA = re.compile(r"(^|[,;|\t\"'])(\s*)(?=[=+\-@%|\uff1d\uff0b\uff0d\uff20])")
+_UNSEEN = "\u2060"  # WORD JOINER: a formula cannot begin with it, and it cannot be seen
 
 
-def cell(value: object) -> object:
+class _Told(str):
+    """What learners read, whom an apostrophe in the middle of a sentence would puzzle."""
+
+
+def cell(value: object, decimal: str = ".") -> object:
     """Return a value for a spreadsheet: no text of a learner's begins a formula there.
 
     Also not where the file is parted at semicolons, tabs or bars instead of commas.
     """
+    if isinstance(value, float) and decimal != ".":
+        return str(value).replace(".", decimal)
     if not isinstance(value, str):
         return value
     text = clean(value, 32_000, LINES).replace("\n", " / ").replace("\t", " ")
-    return _FORMULA.sub(r"\1'\2", text)
+    mark = _UNSEEN if isinstance(value, _Told) else "'"
+    return _FORMULA.sub(rf"\1{mark}\2", text)
 
 
 def _long(grades: Iterable[Grade], titles: object) -> Iterable[Sequence[object]]:
@@ -222,24 +238,38 @@ def _own_column(columns: Iterable[str], title: str) -> str:
 
 
 def _moodle(lines: Sequence[_Line], titles: _Titles, missing: object) -> Iterable[Sequence[object]]:
+    own = next((line.person.cells for line in lines if line.person), {})
     is_listed = any(line.person for line in lines)
-    names = ("Identifier", "ID number", "Full name", *(["Email address"] if is_listed else []))
+    identifier = next(
+        (column for column, text in own.items() if is_participant(text)), "Identifier"
+    )
+    names = [
+        identifier,
+        own_name(own, ("id number", "id-nummer"), "ID number"),
+        own_name(own, ("full name", "vollständiger name"), "Full name"),
+        *([own_name(own, COLUMNS[EMAIL], "Email address")] if is_listed else []),
+    ]
     feedback = (f"{title} (feedback)" for title, _ in titles.values())
     yield (*names, *(title for title, _ in titles.values()), *feedback)
     for line in lines:
-        identifier = f"Participant {line.student}" if line.student.isdecimal() else ""
+        participant = f"Participant {line.student}" if line.student.isdecimal() else ""
         number = "" if line.person else line.student
-        cells = [line.cell("Identifier", identifier), line.cell("ID number", number), line.name]
-        cells += [line.cell("Email address")] if is_listed else []
-        own = line.grades
-        texts = (_feedback(own[key]) if key in own else "" for key in titles)
+        cells = [line.cell(names[0], participant), line.cell(names[1], number), line.name]
+        cells += [line.cell(names[3])] if is_listed else []
+        grades = line.grades
+        texts = (_Told(_feedback(grades[key])) if key in grades else "" for key in titles)
         yield (*cells, *line.points(titles, "", missing), *texts)
 
 
 def _feedback(grade: Grade) -> str:
     """Return what a learner is told of an exercise, step by step."""
     late = [f"[{late_in_words(grade)}]"] if grade.days_late else []
-    steps = [f"[{m.step}: {m.points:g} of {m.max:g}] {m.text}" for m in grade.marks]
+    steps = [
+        f"[{m.step}: {m.status}]"
+        if m.status in (UNGRADED, EXCUSED)
+        else f"[{m.step}: {m.points:g} of {m.max:g}] {m.text}"
+        for m in grade.marks
+    ]
     return "\n".join(late + steps)
 
 

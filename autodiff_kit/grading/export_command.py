@@ -22,7 +22,7 @@ from autodiff_kit.grading.command_options import (
     explained,
     tell_doubts,
 )
-from autodiff_kit.grading.export import DELIMITERS, FORMATS, WITH_ROSTER, export
+from autodiff_kit.grading.export import DECIMALS, DELIMITERS, FORMATS, WITH_ROSTER, export
 from autodiff_kit.grading.identity import Platform, platform_of
 from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.store import Store
@@ -63,6 +63,11 @@ __all__ = ["export_"]
     show_default=True,
     help="What parts the cells: a spreadsheet in some languages wants a semicolon.",
 )
+@click.option(
+    "--decimal",
+    type=click.Choice(list(DECIMALS)),
+    help="What stands in 1.5; else a comma where semicolons part the cells, and a point elsewhere.",
+)
 @RESULTS_FOLDER
 @POLICY
 @COURSE
@@ -73,6 +78,7 @@ def export_(
     pairs: tuple[str, ...],
     missing: str,
     delimiter: str,
+    decimal: str | None,
     results: Path,
     policy: str,
     folder: Path | None,
@@ -112,7 +118,9 @@ def export_(
         titles = {e.name: (f"{e.id} {e.title}", e.total) for e in exercises if e.name in here}
         matches = None
         if listed is not None:
-            matches = _matched(roster.read(listed), grades, answers, results)
+            people = roster.read(listed)
+            _tell_columns(people, listed)
+            matches = _matched(people, grades, answers, results)
         if listed is not None and listed.resolve() == (to / FORMATS[form][1]).resolve():
             raise click.ClickException(
                 f"The grades would be written over your list, {listed}.\n"
@@ -126,6 +134,7 @@ def export_(
             matches=matches,
             missing=0 if missing == "zero" else "",
             delimiter=DELIMITERS[delimiter],
+            decimal=DECIMALS[decimal or ("comma" if delimiter == "semicolon" else "point")],
         )
         if matches is not None:
             _tell(matches, grades)
@@ -195,6 +204,13 @@ def _ask(who: str, likely: Sequence[roster.Person], people: roster.Roster) -> st
         if len(named) == 1:
             return named[0].key
         click.echo(f"{clean(text, 100)!r} is {'more than one' if named else 'not'} in the list.")
+
+
+def _tell_columns(people: roster.Roster, listed: Path) -> None:
+    """Say how many people a list has, and by which columns they are known."""
+    parts = [f"{' and '.join(columns)} ({kind})" for kind, columns in people.taken.items()]
+    columns = clean(", ".join(parts), 400)
+    click.echo(f"{listed}: {len(people.people)} people, known by {columns}.")
 
 
 def _tell(matches: roster.Matches, grades: Iterable[Grade]) -> None:

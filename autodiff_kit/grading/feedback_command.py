@@ -34,7 +34,7 @@ FORMS = ("pages", "moodle", "canvas", "nbgrader")
 @click.argument("student")
 @click.argument("exercise")
 @click.argument("step", required=False)
-@click.option("--text", help="What you say; `code` between backticks is shown as code.")
+@click.option("--text", help="What you say; `code` between backticks is works_with_page as code.")
 @click.option("--withdraw", is_flag=True, help="Instead of --text: take back what was said there.")
 @click.option("--author", help="Who says so; else the user who runs this.")
 @RESULTS_FOLDER
@@ -69,10 +69,16 @@ def comment(
                 f"{task.id} has no step {step!r}.\n-> There are: {', '.join(names)}"
             )
         student = learner(store, student)
+        is_there = any(attempt.exercise == task.name for attempt in store.attempts(student))
         who = (student, task.name, step or "", text or "")
         store.comment(Comment(*who, author or getpass.getuser(), time.time()))
     where = f"{student}, {task.id}{f', {step}' if step else ''}"
     click.echo(f"{where}: {'taken back' if withdraw else 'noted'}.")
+    if not is_there and not withdraw:
+        click.echo(
+            f"{student} has handed in nothing for {task.id}. It stands on the page that "
+            "`autodiff-kit feedback` writes, and in no zip for a platform."
+        )
 
 
 @click.command()
@@ -107,6 +113,13 @@ def feedback(
         grades = store.grades(policy, course.due)
         comments = store.comments()
         tell_doubts(course, store, grades)
+        names = {exercise.name for exercise in exercises}
+        works_with_page = {(g.student, g.exercise) for g in grades}
+        if form == "pages":  # all that is said to learners who have a page
+            works_with_page |= {(g.student, name) for g in grades if g.exercise in names for name in names}
+        if lost := sorted(who for who in comments if who[1] in names and who not in works_with_page):
+            whose = ", ".join(f"{student} ({name})" for student, name in lost[:10])
+            click.echo(f"Comments that are on no page, as nothing was handed in: {whose}")
         if form == "pages":
             count = write_folder(pages_of(grades, exercises, comments, course.title), to)
             click.echo(f"{count} pages in {to}")

@@ -90,6 +90,8 @@ def pages_of(
     comments : mapping of (student, exercise) to step to Comment
     title : str
         Of the course.
+
+    Who has a page finds on it, too, what was said of an exercise that they did not hand in.
     """
     by_student: dict[str, dict[str, Grade]] = {}
     for grade in grades:
@@ -97,23 +99,26 @@ def pages_of(
     pages = []
     for student, by_name in by_student.items():
         parts = [
-            (e, by_name[e.name], comments.get((student, e.name), {}))
+            (e, by_name.get(e.name), comments.get((student, e.name), {}))
             for e in exercises
-            if e.name in by_name and not by_name[e.name].is_fault
+            if not (e.name in by_name and by_name[e.name].is_fault)
         ]
-        if parts:
-            pages.append(Page(parts[0][1], page_of(parts, title)))
+        parts = [part for part in parts if part[1] or part[2]]
+        first = next((grade for _, grade, _ in parts if grade), None)
+        if first:
+            pages.append(Page(first, page_of(parts, title)))
     return pages
 
 
-def page_of(parts: Sequence[tuple[Exercise, Grade, Words]], title: str) -> str:
+def page_of(parts: Sequence[tuple[Exercise, Grade | None, Words]], title: str) -> str:
     """Return a learner's page as HTML that fetches nothing and runs nothing."""
     title = html.escape(clean(title, 200))
-    name = html.escape(clean(parts[0][1].name, 200))
-    points = sum(grade.points for _, grade, _ in parts)
-    most = sum(grade.max for _, grade, _ in parts)
+    grades = [grade for _, grade, _ in parts if grade]
+    name = html.escape(clean(grades[0].name, 200))
+    points = sum(grade.points for grade in grades)
+    most = sum(grade.max for grade in grades)
     heading = f"<h1>{title}</h1>\n<p>{name}"
-    if len(parts) > 1:
+    if len(grades) > 1:
         heading += f": <span class=points>{points:g} of {most:g} points</span> in all"
     body = "\n".join(_exercise(*part) for part in parts)
     whole = f"{heading}</p>\n{body}"
@@ -121,8 +126,11 @@ def page_of(parts: Sequence[tuple[Exercise, Grade, Words]], title: str) -> str:
     return html_page(f"{title}: {name}", whole, style=_STYLE, is_strict=False)
 
 
-def _exercise(exercise: Exercise, grade: Grade, words: Words) -> str:
+def _exercise(exercise: Exercise, grade: Grade | None, words: Words) -> str:
     heading = html.escape(f"{exercise.id} {exercise.title}")
+    if grade is None:
+        texts = "".join(map(_comment, words.values()))
+        return f"<section><h2>{heading}: nothing was handed in</h2>{texts}</section>"
     points = "excused" if grade.is_excused else f"{grade.points:g} of {grade.max:g} points"
     parts = [f"<h2>{heading}: <span class=points>{points}</span></h2>"]
     if grade.days_late:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import getpass
 import os
 import time
 from collections.abc import Iterator
@@ -55,7 +56,15 @@ LEVEL = click.option(
 
 @click.command()
 @click.argument("place", metavar="SUBMISSIONS", type=click.Path(path_type=Path, exists=True))
-@click.option("--out", "results", default="results", show_default=True, type=Path)
+@click.option(
+    "--results",
+    "--out",
+    "results",
+    default="results",
+    show_default=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the results; those that are there are gone on with.",
+)
 @COURSE
 @click.option("--exercise", default="", help="Which one it is, where no path says so.")
 @click.option("--pattern", default="", help="Regular expression with (?P<student>...) for paths.")
@@ -90,13 +99,14 @@ def grade(
     twice, and nothing that was graded is lost: each file is kept with its time. After you have
     changed a check, `autodiff-kit regrade` judges all of them again and shows who moves.
     `autodiff-kit override` gives other points, or excuses a learner; that stays when work is graded
-    again. Dates and what being late costs stand in course.toml, under [due] and [late].
+    again. `autodiff-kit runs` withdraws the run of a wrong folder. Dates and what being late costs
+    stand in course.toml, under [due] and [late].
 
     \b
     Examples:
-      autodiff-kit grade submitted --out results
+      autodiff-kit grade submitted --results results
       autodiff-kit grade class.zip --exercise 04.accumulate
-      autodiff-kit grade submitted --shard 2/5 --seed 7 --out part2
+      autodiff-kit grade submitted --shard 2/5 --seed 7 --results part2
     """  # noqa: D301 - click reads \b as "leave these lines as they are"
     console = Console(highlight=False, emoji=False)
     plain = functools.partial(console.print, markup=False, soft_wrap=True)
@@ -125,6 +135,8 @@ def grade(
                     secret=secret,
                     shard=shard,
                     guard=walls is None and engine == "local",
+                    place=str(place.resolve()),
+                    author=getpass.getuser(),
                     progress=progress,
                 )
             _say(console, course, store, results)

@@ -29,7 +29,7 @@ from autodiff_kit.grading.results import (
     work_of,
 )
 
-__all__ = ["POLICIES", "Evidence", "grades_of"]
+__all__ = ["POLICIES", "Choice", "Evidence", "choices_of"]
 
 _Who = tuple[str, str]
 
@@ -64,6 +64,8 @@ class Evidence:
     due : mapping of exercise to Due
     own_dates : mapping of (student, exercise) to seconds since 1970
         Dates that a teacher put off.
+    withdrawn : collection of (student, exercise, work)
+        What was handed in by withdrawn runs alone: it does not count.
     """
 
     overrides: Iterable[Override] = ()
@@ -73,10 +75,29 @@ class Evidence:
     checks: Mapping[str, str] = field(default_factory=dict)
     due: Mapping[str, Due] = field(default_factory=dict)
     own_dates: Mapping[_Who, float] = field(default_factory=dict)
+    withdrawn: Collection[tuple[str, str, str]] = ()
 
 
-def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best") -> list[Grade]:
-    """Return the grade of each learner in each exercise, in the order of the attempts.
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen of a learner's attempts at an exercise.
+
+    Attributes
+    ----------
+    grade : Grade
+    rivals : tuple of Grade
+        What each attempt would be worth.
+    open : tuple of Grade
+        Those of them that may count, once all answers have their marks.
+    """
+
+    grade: Grade
+    rivals: tuple[Grade, ...]
+    open: tuple[Grade, ...]
+
+
+def choices_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best") -> list[Choice]:
+    """Return what counts for each learner in each exercise, in the order of the attempts.
 
     Parameters
     ----------
@@ -99,9 +120,12 @@ def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best"
     grouped: dict[_Who, list[Attempt]] = {}
     for attempt in attempts:
         files = {(attempt.student, attempt.origin), (attempt.student, attempt.hash)}
+        work = (attempt.student, attempt.exercise, work_of(attempt.hash, attempt.origin))
+        if work in known.withdrawn:
+            continue
         if attempt.exercise or files.isdisjoint(known.placed):
             grouped.setdefault((attempt.student, attempt.exercise), []).append(attempt)
-    grades = []
+    choices = []
     for who, rows in grouped.items():
         latest = without_superseded(rows, known.checks) if len(rows) > 1 else rows
         by_step = {step: o for step, o in words.get(who, {}).items() if not o.withdrawn}
@@ -118,12 +142,14 @@ def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best"
             # A mark counts for the answer that it was given for, an override for every attempt:
             # which one is best is asked with them.
             marks = tuple(_by_hand(mark, who, by_hand) for mark in a.marks)
+            misfits = tuple(o for o in by_step.values() if not o.fits(a.marks))
             grade = Grade(
                 *(who[0], a.name, who[1], _overridden(marks, by_step), a, len(latest)),
                 handed_in=event.time,
                 days_late=own.days_late(event.time, event.is_late) if own else 0,
                 share_off=own.share(event.time, event.is_late) if own else 0.0,
                 is_stale=a.status != NO_FILE and a.checks != known.checks.get(who[1], a.checks),
+                misfits=misfits,
             )
             rivals.append((event, grade))
         if policy == "best":
@@ -131,8 +157,13 @@ def grades_of(attempts: Iterable[Attempt], known: Evidence, policy: str = "best"
             _, grade = max(rivals, key=lambda r: (r[1].points, r[1].attempt.points, -r[0].time))
         else:
             _, grade = (max if policy == "last" else min)(rivals, key=lambda rival: rival[0])
-        grades.append(grade)
-    return grades
+        # Of the best attempts, one with answers that wait may come to be better.
+        rest = [g for _, g in rivals if g is not grade and g.most > grade.points]
+        rest = rest if policy == "best" else []
+        waiting = set().union(*(g.waiting for g in rest)) - grade.waiting
+        grade = replace(grade, waiting_elsewhere=len(waiting))
+        choices.append(Choice(grade, tuple(g for _, g in rivals), (grade, *rest)))
+    return choices
 
 
 def _by_hand(mark: Mark, who: _Who, marks: Mapping[tuple[str, str, str, str], ManualMark]) -> Mark:
@@ -155,4 +186,6 @@ def _as_said(mark: Mark, override: Override) -> Mark:
     if override.excused:
         return Mark(mark.step, 0, 0, EXCUSED, EXCUSED, "Excused: it does not count.")
     status, text = OVERRIDE, "" if mark.status == UNGRADED else mark.text
-    return replace(mark, points=override.points, status=status, text=text, failures="", picture="")
+    is_bonus = not 0 <= override.points <= override.most
+    points = override.points if is_bonus else min(override.points, mark.max)
+    return replace(mark, points=points, status=status, text=text, failures="", picture="")

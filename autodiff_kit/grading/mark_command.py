@@ -20,21 +20,22 @@ import click
 from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.command_options import (
     COURSE,
+    POLICY,
     RESULTS,
     RESULTS_FOLDER,
     course_in,
     explained,
     learner,
 )
-from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.exercise import Exercise
+from autodiff_kit.grading.grades import Choice
 from autodiff_kit.grading.questions import MOST_TEXT, Question, digest_of
 from autodiff_kit.grading.results import (
+    BY_HAND,
     UNGRADED,
-    Attempt,
     Comment,
+    Grade,
     ManualMark,
-    without_superseded,
 )
 from autodiff_kit.grading.store import Store
 
@@ -86,6 +87,7 @@ class _Item:
 @click.option("--again", is_flag=True, help="Show those that have a mark, too.")
 @click.option("--author", help="Who says so; else the user who runs this.")
 @RESULTS_FOLDER
+@POLICY
 @COURSE
 def mark(
     keys: tuple[str, ...],
@@ -95,13 +97,15 @@ def mark(
     again: bool,
     author: str | None,
     results: Path,
+    policy: str,
     folder: Path | None,
 ) -> None:
     """Grade what was answered in words: of all EXERCISEs, or some, one answer after the other.
 
     For each answer you see the question and the rubric, and type the numbers of the lines that
-    apply. Equal answers to a question come one after the other. Stop at any time and run the
-    command again: it goes on where you were.
+    apply. Equal answers to a question come one after the other. An answer waits if its attempt
+    counts by the --policy, or may come to count. Stop at any time and run the command again: it
+    goes on where you were.
 
     \b
     Examples:
@@ -113,9 +117,8 @@ def mark(
         course = course_in(folder)
         exercises = [course.exercise(key) for key in keys] or course.exercises()
         student = learner(store, only) if only is not None else None
-        items = _items(store, course, exercises, student)
-        known = {_key(given) for given in store.manual_marks()}
-        items = [item for item in items if again or item.key not in known]
+        choices = store.choices(policy, course.due)
+        items = _items(choices, exercises, student, again=again)
         items.sort(key=_question_first if order == "question" else _student_first)
         if not items:
             click.echo("No answer waits for a mark.")
@@ -124,34 +127,36 @@ def mark(
         place = 0
         while place < len(items) and (step := desk.grade(items, place)):
             place = max(place + step, 0)
-        known = {_key(given) for given in store.manual_marks()}
-        left = sum(item.key not in known for item in items)
+        choices = store.choices(policy, course.due)
+        left = len(_items(choices, exercises, student, again=False))
     click.echo(f"Marks given: {desk.count}. Answers that wait: {left}.")
 
 
 def _items(
-    store: Store, course: Course, exercises: Sequence[Exercise], student: str | None
+    choices: Sequence[Choice], exercises: Sequence[Exercise], student: str | None, *, again: bool
 ) -> list[_Item]:
-    """Return each different answer of each learner once, of all attempts that may count."""
+    """Return each different answer of each learner once.
+
+    Those that wait, of attempts that may count; and on request all that have a mark.
+    """
     by_name = {exercise.name: exercise for exercise in exercises if exercise.questions}
-    rows: dict[tuple[str, str], list[Attempt]] = {}
-    for attempt in store.attempts(student):
-        if attempt.exercise in by_name:
-            rows.setdefault((attempt.student, attempt.exercise), []).append(attempt)
-    checks = store.checks()
     items = []
-    for (who, name), attempts in rows.items():
+    for choice in choices:
+        who, name = choice.grade.student, choice.grade.exercise
+        if name not in by_name or student not in (None, who):
+            continue
         exercise = by_name[name]
+        open_answers = {answer for grade in choice.open for answer in grade.waiting}
         for question in exercise.questions:
-            answers = {
-                part.answer: attempt
-                for attempt in without_superseded(attempts, checks)
-                for part in attempt.marks
-                if part.step == question.id and part.status == UNGRADED
-            }
-            for number, (answer, attempt) in enumerate(answers.items(), 1):
+            answers: dict[str, tuple[Grade, str]] = {}  # each once: whose, and its state
+            for grade in choice.rivals:
+                for part in grade.marks:
+                    if part.step == question.id and part.status in (UNGRADED, BY_HAND):
+                        answers.setdefault(part.answer, (grade, part.status))
+            for number, (answer, (grade, status)) in enumerate(answers.items(), 1):
                 several = f"answer {number} of {len(answers)}" if len(answers) > 1 else ""
-                items.append(_Item(who, attempt.name, exercise, question, answer, several))
+                if (question.id, answer) in open_answers or (again and status == BY_HAND):
+                    items.append(_Item(who, grade.name, exercise, question, answer, several))
     order = {exercise.name: place for place, exercise in enumerate(exercises)}
     return sorted(items, key=lambda item: order[item.exercise.name])
 

@@ -70,7 +70,8 @@ def questions_in(path: Path, notebook: Json) -> tuple[Question, ...]:
     Parameters
     ----------
     path : Path
-        Of ``questions.toml``: for each question a table with its rubric.
+        Of ``questions.toml``: for each question a table with its rubric, and its points if they
+        are to be compared with those of the rubric.
     notebook : dict
         The teacher's: each answer has a cell, and above it one with the question.
 
@@ -90,6 +91,12 @@ def questions_in(path: Path, notebook: Json) -> tuple[Question, ...]:
     for name, (text, solution) in cells.items():
         rubric = tuple(Criterion(r["points"], r["text"]) for r in rubrics[name]["rubric"])
         points = sum(max(line.points, 0) for line in rubric)
+        stated = rubrics[name].get("points", points)
+        if stated != points:
+            raise ValueError(
+                f"questions.toml gives {stated:g} points to {name}, and the lines of its rubric "
+                f"that give some have {points:g} together"
+            )
         questions.append(Question(name, points, rubric, text, solution))
     return tuple(questions)
 

@@ -137,7 +137,7 @@ def _works(store: Store, names: list[str]) -> list[HandIn]:
     """Return each piece of work for these exercises once."""
     works = {
         (hand_in.student, hand_in.exercise, hand_in.work): hand_in
-        for hand_in in reversed(store.hand_ins())
+        for hand_in in reversed(store.hand_ins(standing=True))
         if hand_in.exercise in names
     }
     return list(works.values())[::-1]

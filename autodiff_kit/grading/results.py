@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeVar
@@ -120,6 +120,10 @@ class Grade(_Marked):
     """The share of what was earned that being late takes."""
     is_stale: bool = False
     """Whether it was judged by checks that have changed since."""
+    waiting_elsewhere: int = 0
+    """How many answers wait for a person in other attempts, which may come to count."""
+    misfits: tuple[Override, ...] = ()
+    """What a teacher gave for a step that has other points now, or that is no longer there."""
 
     @property
     def penalty(self) -> float:
@@ -140,8 +144,19 @@ class Grade(_Marked):
 
     @property
     def ungraded(self) -> int:
-        """How many answers wait for a person."""
-        return sum(mark.status == UNGRADED for mark in self.marks)
+        """How many answers wait for a person, before it is certain which attempt counts."""
+        return len(self.waiting) + self.waiting_elsewhere
+
+    @property
+    def waiting(self) -> frozenset[tuple[str, str]]:
+        """Step and text of the answers of this attempt that wait for a person."""
+        return frozenset((m.step, m.answer) for m in self.marks if m.status == UNGRADED)
+
+    @property
+    def most(self) -> float:
+        """The points there will be, if all answers that wait are right."""
+        marks = (replace(m, points=m.max) if m.status == UNGRADED else m for m in self.marks)
+        return replace(self, marks=tuple(marks)).points
 
     @property
     def is_excused(self) -> bool:
@@ -200,6 +215,13 @@ class Override:
     """Seconds since 1970."""
     withdrawn: bool
     excused: bool
+    most: float = -1.0
+    """The points that the step had then; -1 where older results do not say."""
+
+    def fits(self, marks: Sequence[Mark]) -> bool:
+        """Tell whether the step is there, and has the points that it had then."""
+        points = [mark.max for mark in marks if mark.step == self.step]
+        return bool(points) and (self.excused or self.most in (-1.0, points[0]))
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {

@@ -12,8 +12,6 @@ import csv
 import difflib
 import io
 import json
-import re
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +20,18 @@ from types import MappingProxyType
 from autodiff_kit.files import written_whole
 from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.identity import Platform
+from autodiff_kit.grading.roster_columns import (
+    COLUMNS,
+    EMAIL,
+    FIRST,
+    LAST,
+    NAME,
+    NUMBER,
+    folded,
+    forms_of,
+    kinds_of,
+    platform_of_list,
+)
 
 __all__ = [
     *("Learner", "Matches", "Person", "Roster", "RosterError"),
@@ -30,24 +40,6 @@ __all__ = [
 
 MAX_FILE = 16 * 2**20
 ANSWERS = "roster.json"  # in the folder of the results: what the teacher said about names
-
-# What columns are called by Canvas, Moodle and people, in the order in which they decide: a number
-# that a platform gave cannot be chosen by a learner, a name can.
-_NUMBER, _LOGIN, _EMAIL, _NAME = "number", "login", "email", "name"
-_COLUMNS = {
-    _NUMBER: ("id", "identifier", "user id", "userid", "canvas id", "number"),
-    _LOGIN: (
-        *("sis login id", "login", "login id", "username", "user name", "student", "student id"),
-        *("student_id", "sis user id", "id number", "matriculation number"),
-    ),
-    _EMAIL: ("email", "email address", "e-mail", "mail", "institutional email"),
-    _NAME: ("name", "full name", "student name", "student"),
-}
-# The columns that are in every gradebook of Canvas, and what Moodle's grading table calls people.
-_CANVAS = frozenset({"student", "id", "sis login id", "section"})
-_PARTICIPANT = re.compile(r"participant \d+", re.A)
-_FIRST = ("first name", "first_name", "given name", "firstname")
-_LAST = ("last name", "last_name", "surname", "family name", "lastname")
 
 
 class RosterError(ValueError):
@@ -96,10 +88,10 @@ class Person:
     @property
     def key(self) -> str:
         """What tells this person best: a number, else a login, an address or the name."""
-        return next((min(self.keys[kind]) for kind in _COLUMNS if self.keys[kind]), self.name)
+        return next((min(self.keys[kind]) for kind in COLUMNS if self.keys[kind]), self.name)
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.key})" if self.key != _folded(self.name) else self.name
+        return f"{self.name} ({self.key})" if self.key != folded(self.name) else self.name
 
 
 @dataclass(frozen=True)
@@ -123,12 +115,12 @@ class Roster:
 
         The first kind by which a person is found decides.
         """
-        forms = _forms(given)
-        for kind in _COLUMNS:
+        forms = forms_of(given)
+        for kind in COLUMNS:
             people = [person for person in self.people if person.keys[kind] & forms[kind]]
             if people:
                 return kind, people
-        return _NAME, []
+        return NAME, []
 
     def of(self, learner: Learner) -> tuple[str | None, list[Person]]:
         """Return who a learner of the results may be, and by what kind: None if that is open.
@@ -139,39 +131,44 @@ class Roster:
         address is a login only where all addresses end alike: else it may be anybody's.
         """
         kind, people = self.named(learner.student)
-        if kind == _EMAIL and "@" not in learner.student and not self._is_of_one_domain:
+        if kind == EMAIL and "@" not in learner.student and not self._is_of_one_domain:
             return None, people
         if learner.student == learner.name:
             return kind, people
         namesakes = self._called(learner.name)
         if not people:
-            return _NAME, namesakes
+            return NAME, namesakes
         is_own = learner.platform is not Platform.OTHER and learner.platform is self.platform
-        if not learner.student.isdecimal() or (is_own and kind == _NUMBER):
+        if not learner.student.isdecimal() or (is_own and kind == NUMBER):
             return kind, people
         both = [person for person in people if person in namesakes]
         others = [person for person in namesakes if person not in people]
         return (kind, both) if both else (None, [*people, *others])
 
     @property
+    def taken(self) -> dict[str, list[str]]:
+        """The columns by which people are known here: kind -> columns, as the list calls them."""
+        return kinds_of(self.columns)
+
+    @property
     def _is_of_one_domain(self) -> bool:
         ends = {
             key.rpartition("@")[2]
             for person in self.people
-            for key in person.keys[_EMAIL]
+            for key in person.keys[EMAIL]
             if "@" in key
         }
         return len(ends) == 1
 
     def _called(self, name: str) -> list[Person]:
         """Return who has a name; a name that a learner chose never counts as a login."""
-        forms = _forms(name)[_NAME]
-        return [person for person in self.people if person.keys[_NAME] & forms]
+        forms = forms_of(name)[NAME]
+        return [person for person in self.people if person.keys[NAME] & forms]
 
     def near(self, given: str, others: Iterable[Person]) -> list[Person]:
         """Return those of some people whose names are most like a learner's."""
-        by_name = {_folded(person.name): person for person in others}
-        names = difflib.get_close_matches(_folded(given), list(by_name), n=5, cutoff=0.5)
+        by_name = {folded(person.name): person for person in others}
+        names = difflib.get_close_matches(folded(given), list(by_name), n=5, cutoff=0.5)
         return [by_name[name] for name in names]
 
 
@@ -229,7 +226,8 @@ def read(path: Path) -> Roster:
             "-> Looked for are those of Canvas (Student, ID, SIS Login ID), of Moodle (First name, "
             "Last name, ID number, Email address), or name, login, email in a table of your own."
         )
-    return Roster(columns, tuple(people), _platform(columns, people))
+    platform = platform_of_list(columns, [person.cells for person in people])
+    return Roster(columns, tuple(people), platform)
 
 
 def match(
@@ -255,10 +253,10 @@ def match(
     RosterError
         If an answer names no person of the list, or more than one.
     """
-    order = list(_COLUMNS)
+    order = list(COLUMNS)
     claims: dict[int, list[tuple[int, str]]] = {}  # line -> by what, and who
     matches, possible = Matches(), dict[str, list[Person]]()
-    exact = range(order.index(_EMAIL) + 1)  # what a person has alone, unlike a name
+    exact = range(order.index(EMAIL) + 1)  # what a person has alone, unlike a name
     for learner in learners:
         student = learner.student
         kind, possible[student] = roster.of(learner)
@@ -318,20 +316,6 @@ def keep(folder: Path, answers: Mapping[str, str]) -> None:
         file.write(json.dumps({"is": dict(answers)}, indent=1, ensure_ascii=False).encode())
 
 
-def _platform(columns: Iterable[str], people: Sequence[Person]) -> Platform:
-    """Return which platform exported a list: in a teacher's own table, too, a column may be ID."""
-    if {_folded(column) for column in columns} >= _CANVAS:
-        return Platform.CANVAS
-    numbers = [
-        _folded(text)
-        for person in people
-        for column, text in person.cells.items()
-        if _folded(column) == "identifier"
-    ]
-    is_moodles = bool(numbers) and all(map(_PARTICIPANT.fullmatch, numbers))
-    return Platform.MOODLE if is_moodles else Platform.OTHER
-
-
 def _the(roster: Roster, given: str) -> Person:
     _, people = roster.named(given)
     if len(people) == 1:
@@ -365,44 +349,24 @@ def _text(path: Path) -> str:
 
 def _person(line: int, cells: Mapping[str, str]) -> Person | None:
     """Return who a line is; None for one of points possible, or without a name."""
-    by_column = {_folded(column): text for column, text in cells.items() if text}
+    by_column = {folded(column): text for column, text in cells.items() if text}
     first, last = (
-        next((by_column[c] for c in columns if c in by_column), "") for columns in (_FIRST, _LAST)
+        next((by_column[c] for c in columns if c in by_column), "") for columns in (FIRST, LAST)
     )
     names = [f"{first} {last}".strip()]
-    names += [by_column[column] for column in _COLUMNS[_NAME] if column in by_column]
+    names += [by_column[column] for column in COLUMNS[NAME] if column in by_column]
     name = next(filter(None, names), "")
     keys = {
         kind: frozenset(
             form
             for column in columns
             if column in by_column
-            for form in _forms(by_column[column])[kind]
+            for form in forms_of(by_column[column])[kind]
         )
-        for kind, columns in _COLUMNS.items()
-        if kind != _NAME
+        for kind, columns in COLUMNS.items()
+        if kind != NAME
     }
-    keys[_NAME] = frozenset(form for text in names if text for form in _forms(text)[_NAME])
-    name = name or next((min(keys[kind]) for kind in _COLUMNS if keys[kind]), "")
-    is_heading = _folded(name) in ("points possible", "student, test")
+    keys[NAME] = frozenset(form for text in names if text for form in forms_of(text)[NAME])
+    name = name or next((min(keys[kind]) for kind in COLUMNS if keys[kind]), "")
+    is_heading = folded(name) in ("points possible", "student, test")
     return None if is_heading or not name else Person(line, name, keys, cells)
-
-
-def _forms(text: str) -> dict[str, frozenset[str]]:
-    """Return in which ways a text may name a person, by kind."""
-    folded = _folded(text)
-    digits = folded.removeprefix("participant ")  # Moodle's identifier
-    local = folded.partition("@")[0]
-    last, comma, first = (part.strip() for part in folded.partition(","))
-    name = f"{first} {last}" if comma and "," not in first else folded
-    words = re.sub(r"[\s_.]+", " ", name).strip()
-    return {
-        _NUMBER: frozenset({digits} if digits.isdecimal() else ()),
-        _LOGIN: frozenset({folded} - {""}),
-        _EMAIL: frozenset({folded, local} - {""}),
-        _NAME: frozenset({words} - {""}),
-    }
-
-
-def _folded(text: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -18,7 +18,7 @@ from typing import Any
 
 from autodiff_kit.grading.database import Database, StoreError
 from autodiff_kit.grading.due import Due
-from autodiff_kit.grading.grades import Evidence, grades_of
+from autodiff_kit.grading.grades import Choice, Evidence, choices_of
 from autodiff_kit.grading.hand_ins import HandIn
 from autodiff_kit.grading.results import (
     Attempt,
@@ -30,6 +30,7 @@ from autodiff_kit.grading.results import (
     file_hash,
     override_of,
 )
+from autodiff_kit.grading.runs import Run, fallen, numbers_in, ranges_of
 from autodiff_kit.grading.tables import NUMBERED
 
 __all__ = ["Store", "StoreError"]
@@ -39,7 +40,7 @@ _PLACED = """
 select student, origin from attempts where exercise != ''
 union select student, hash from attempts where exercise != '' and hash != ?
 """
-_OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn, excused"
+_OVERRIDE = "student, exercise, step, points, author, reason, at, withdrawn, excused, most"
 _OVERRIDES = f"select {_OVERRIDE} from overrides order by number"
 
 
@@ -119,7 +120,14 @@ class Store(Database):
             ) from error
         return new
 
-    def note_hand_ins(self, hand_ins: Sequence[HandIn], checks: Mapping[str, str]) -> None:
+    def note_hand_ins(
+        self,
+        hand_ins: Sequence[HandIn],
+        checks: Mapping[str, str],
+        *,
+        place: str = "",
+        author: str = "",
+    ) -> None:
         """Note what a run has found, and by which checks work is judged from now on.
 
         Parameters
@@ -128,6 +136,8 @@ class Store(Database):
             In the order in which they were found. Where nothing says when it was (a time of 0), the
             last of each learner's is noted unless it was handed in last before; others once.
         checks : mapping of exercise to hash
+        place, author : str
+            What was graded and by whom, if it is a run that can be withdrawn.
         """
         times: dict[tuple[str, str], dict[str, float]] = {}
         for known in self.hand_ins():
@@ -136,18 +146,28 @@ class Store(Database):
         last = {(hand_in.student, hand_in.exercise): hand_in.work for hand_in in hand_ins}
         rows = []
         now = time.time()
-        for place, hand_in in enumerate(hand_ins):
+        for number, hand_in in enumerate(hand_ins):
             works = times.setdefault((hand_in.student, hand_in.exercise), {})
             if not hand_in.handed_in:
                 is_last = last[hand_in.student, hand_in.exercise] == hand_in.work
                 latest = max(works, key=lambda work: works[work], default="")
                 if hand_in.work in works and (not is_last or latest == hand_in.work):
                     continue
-                hand_in = replace(hand_in, handed_in=now + 1e-6 * place)
+                hand_in = replace(hand_in, handed_in=now + 1e-6 * number)
             works[hand_in.work] = max(hand_in.handed_in, works.get(hand_in.work, 0.0))
             rows.append(vars(hand_in))
         with self.explained(), self.together():
-            self.insert("hand_ins", rows)
+            # Numbers are written with what has them, and none is given twice: a run is a list of
+            # numbers, and means the same where a damaged journal has lost some of the rows.
+            given = self.last_numbers()
+            highest = max([given["hand_ins"], *(n for run in self.runs() for n in run.hand_ins)])
+            numbered = enumerate(rows, highest + 1)
+            self.insert("hand_ins", [{"number": number, **row} for number, row in numbered])
+            if place and hand_ins:
+                words = [row["run"] for row in self.rows("select run from run_words")]
+                new = {"number": max([given["runs"], *words]) + 1, "place": place}
+                new["hand_ins"] = ranges_of(self._numbers_of(hand_ins))
+                self.insert("runs", [{**new, "author": author, "at": now}])
             for exercise, digest in checks.items():
                 self.write(
                     "insert into checks values (?, ?, ?) on conflict (exercise) do update "
@@ -155,16 +175,71 @@ class Store(Database):
                     (exercise, digest, now),
                 )
 
-    def hand_ins(self, student: str | None = None) -> list[HandIn]:
-        """Return all that was handed in, or what one learner has, in the order it was found."""
+    def _numbers_of(self, hand_ins: Sequence[HandIn]) -> set[int]:
+        """Return the numbers of the rows of hand-ins; of one without a time, that of its last."""
+        timed, latest = dict[tuple[object, ...], int](), dict[tuple[object, ...], int]()
+        columns = "student, exercise, work, handed_in, number"
+        for row in self.base.execute(f"select {columns} from hand_ins order by number"):
+            *work, handed_in, number = row
+            timed[(*work, handed_in)] = latest[(*work,)] = number
+        numbers = set()
+        for hand_in in hand_ins:
+            work = (hand_in.student, hand_in.exercise, hand_in.work)
+            is_timed = bool(hand_in.handed_in)
+            number = timed.get((*work, hand_in.handed_in)) if is_timed else latest.get(work)
+            numbers |= {number} if number is not None else set()
+        return numbers
+
+    def hand_ins(self, student: str | None = None, *, standing: bool = False) -> list[HandIn]:
+        """Return what was handed in, in the order in which it was found.
+
+        Parameters
+        ----------
+        student : str, optional
+            That of one learner alone.
+        standing : bool
+            Leave out what only withdrawn runs have found.
+        """
         where, values = ("where student = ?", (student,)) if student is not None else ("", ())
+        withdrawn = fallen(self.runs()) if standing else frozenset[int]()
         names = ", ".join(field.name for field in fields(HandIn))
-        rows = self.rows(f"select {names} from hand_ins {where} order by number", values)
-        all_of_them = [HandIn(**dict(row)) for row in rows]
-        return [
-            hand_in if hand_in.is_late is None else replace(hand_in, is_late=bool(hand_in.is_late))
-            for hand_in in all_of_them
-        ]
+        hand_ins = []
+        sql = f"select number, {names} from hand_ins {where} order by number"
+        for row in self.rows(sql, values):
+            columns = dict(row)
+            if columns.pop("number") not in withdrawn:
+                is_late = columns["is_late"]
+                columns["is_late"] = is_late if is_late is None else bool(is_late)
+                hand_ins.append(HandIn(**columns))
+        return hand_ins
+
+    def runs(self) -> list[Run]:
+        """Return the runs of `grade`, the first one first, with the last word on each."""
+        words = {row["run"]: row for row in self.rows("select * from run_words order by number")}
+        runs = []
+        for row in self.rows("select * from runs order by number"):
+            word = words.get(row["number"])
+            is_withdrawn = word is not None and bool(word["withdrawn"])
+            with self.explained():
+                numbers = numbers_in(row["hand_ins"])
+            run = Run(row["number"], row["place"], numbers, row["author"], row["at"])
+            runs.append(replace(run, withdrawn=word["reason"]) if word and is_withdrawn else run)
+        return runs
+
+    def withdraw(self, run: int, author: str, reason: str, *, withdrawn: bool = True) -> None:
+        """Let what a run alone has found count no more, or again; nothing is removed."""
+        row = (run, withdrawn, author, reason, time.time())
+        with self.explained():
+            self.write(
+                "insert into run_words (run, withdrawn, author, reason, at) values (?, ?, ?, ?, ?)",
+                row,
+            )
+
+    def withdrawn_works(self) -> set[tuple[str, str, str]]:
+        """Return (student, exercise, work) of what only withdrawn runs have found."""
+        standing, whole = self.hand_ins(standing=True), self.hand_ins()
+        works = ({(h.student, h.exercise, h.work) for h in part} for part in (whole, standing))
+        return next(works) - next(works)
 
     def checks(self) -> dict[str, str]:
         """Return by which checks each exercise is judged now: their hash."""
@@ -275,15 +350,17 @@ class Store(Database):
         reason: str,
         *,
         excused: bool = False,
+        most: float = -1.0,
     ) -> None:
         """Add a teacher's word on a step, which counts from now on; the attempts stay.
 
         None for the points withdraws the words before it: what was graded counts again. A step that
-        is excused has no points, neither to earn nor to lose.
+        is excused has no points, neither to earn nor to lose. What the step has now is kept with
+        it (`most`): if that changes, the word is told to the teacher before grades go out.
         """
         withdrawn = points is None and not excused
         row = (student, exercise, step, points or 0, author, reason, time.time(), withdrawn)
-        self._override((*row, excused))
+        self._override((*row, excused, most))
 
     def _override(self, row: tuple[Any, ...]) -> None:
         places = ", ".join("?" * len(row))
@@ -319,7 +396,16 @@ class Store(Database):
         due: Mapping[str, Due] = MappingProxyType({}),
         checks: Mapping[str, str] = MappingProxyType({}),
     ) -> list[Grade]:
-        """Return the grade of each student in each exercise, sorted by both.
+        """Return the grade of each student in each exercise, sorted by both; see `choices`."""
+        return [choice.grade for choice in self.choices(policy, due, checks)]
+
+    def choices(
+        self,
+        policy: str = "best",
+        due: Mapping[str, Due] = MappingProxyType({}),
+        checks: Mapping[str, str] = MappingProxyType({}),
+    ) -> list[Choice]:
+        """Return what counts for each student in each exercise, sorted by both.
 
         A file whose exercise was not known does not count once it has a row with its exercise; nor
         does the row of a file that was graded again because the checks had changed.
@@ -336,51 +422,15 @@ class Store(Database):
         known = Evidence(
             manual_marks=self.manual_marks(),
             overrides=[self._read_override(row) for row in self.rows(_OVERRIDES)],
-            hand_ins=self.hand_ins(),
+            hand_ins=self.hand_ins(standing=True),
+            withdrawn=self.withdrawn_works(),
             placed={tuple(row) for row in self.rows(_PLACED, (file_hash(b""),))},
             checks={**self.checks(), **checks},
             due=due,
             own_dates=self.own_dates(),
         )
-        return grades_of(self.attempts(), known, policy)
+        return choices_of(self.attempts(), known, policy)
 
     def _read_override(self, row: sqlite3.Row) -> Override:
         with self.explained():
             return override_of(dict(row))
-
-    def merge(self, other: Store) -> int:
-        """Add what another file of results has; return how many attempts were new.
-
-        Raises
-        ------
-        StoreError
-            If the two were graded from different seeds.
-        """
-        ours, theirs = (
-            dict(tuple(row) for row in s.rows("select name, value from facts"))
-            for s in (self, other)
-        )
-        if "seed" in ours and "seed" in theirs and ours["seed"] != theirs["seed"]:
-            raise StoreError(
-                f"{self.path} and {other.path} were graded from different seeds.\n"
-                "-> Give all shards the same one: --seed NUMBER"
-            )
-        for name, value in theirs.items():
-            self.fact(name, value)
-        new = self.add(other.attempts())
-        with self.explained(), self.together():
-            self.insert("hand_ins", [vars(hand_in) for hand_in in other.hand_ins()])
-            for checks in other.rows("select * from checks"):
-                self.write(
-                    "insert into checks values (:exercise, :checks, :at) on conflict (exercise) do "
-                    "update set checks = excluded.checks, at = excluded.at "
-                    "where excluded.at > checks.at",
-                    dict(checks),
-                )
-            for table in ("overrides", "own_dates", "comments", "manual_marks"):
-                known = {tuple(row)[1:] for row in self.rows(f"select * from {table}")}
-                rows = [dict(row) for row in other.rows(f"select * from {table} order by number")]
-                for row in rows:
-                    del row["number"]
-                self.insert(table, [row for row in rows if tuple(row.values()) not in known])
-        return new

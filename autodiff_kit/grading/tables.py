@@ -26,7 +26,8 @@ create table if not exists overrides (
     number integer primary key autoincrement,
     student text not null, exercise text not null, step text not null,
     points real not null, author text not null, reason text not null, at real not null,
-    withdrawn integer not null default 0, excused integer not null default 0
+    withdrawn integer not null default 0, excused integer not null default 0,
+    most real not null default -1
 );
 create table if not exists hand_ins (
     number integer primary key autoincrement,
@@ -53,12 +54,22 @@ create table if not exists manual_marks (
     student text not null, exercise text not null, step text not null, answer text not null,
     points real not null, text text not null, author text not null, at real not null
 );
+create table if not exists runs (
+    number integer primary key autoincrement,
+    place text not null, hand_ins text not null, author text not null, at real not null
+);
+create table if not exists run_words (
+    number integer primary key autoincrement,
+    run integer not null, withdrawn integer not null,
+    author text not null, reason text not null, at real not null
+);
 create index if not exists by_student on attempts (student, exercise);
 """
 # Columns that files of older versions do not have.
 _LATER = (
     ("overrides", "withdrawn", "integer not null default 0"),
     ("overrides", "excused", "integer not null default 0"),
+    ("overrides", "most", "real not null default -1"),
     ("attempts", "note", "text not null default ''"),
     ("attempts", "draw", "text not null default ''"),
 )
@@ -73,7 +84,10 @@ from (
     select attempts.*, after, returns.number from returns join attempts using (key)
 ) order by place, again
 """
-NUMBERED = ("attempts", "overrides", "hand_ins", "own_dates", "comments", "manual_marks")
+NUMBERED = (
+    *("attempts", "overrides", "hand_ins", "own_dates", "comments", "manual_marks"),
+    *("runs", "run_words"),
+)
 ALL = (*NUMBERED, "facts", "checks")
 
 

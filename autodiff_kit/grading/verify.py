@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -27,12 +28,13 @@ from autodiff_kit.grading.notebook import defined
 from autodiff_kit.grading.release import build
 from autodiff_kit.grading.trusted import BUDGET, Trusted, is_passed
 
-__all__ = ["SEEDS", "Verdict", "table", "verify", "verify_exercise"]
+__all__ = ["SEEDS", "Verdict", "stated_points", "table", "verify", "verify_exercise"]
 
 SEEDS = 200
 CHANGES = 0.05  # times as many seeds under which a small change of a right answer has equal points
 MUTANTS = 0.1  # times as many seeds under which a mutant must have the same points
 FEWEST = 3  # seeds, at least, under which a mutant is tried
+_STATED = re.compile(r"(?mi)^.*?\bstep (\d+)\b.*?\((\d+(?:\.\d+)?) points?\)")
 NO_WORK = 5  # times as many seeds under which no work must have no points
 
 
@@ -117,6 +119,7 @@ def verify_exercise(
     _mutants(exercise, verdict, runner, range(1, 1 + max(FEWEST, round(MUTANTS * seeds))))
     _right_answers(exercise, verdict, runner, seeds)
     _stub(exercise, course, verdict)
+    stated_points(exercise, course, verdict)
     _strangers(exercise, others, verdict)
     handed_out = _stub_of(exercise, course)
     verdict.problems += points_for_no_work(exercise, handed_out, NO_WORK * seeds)
@@ -241,6 +244,29 @@ def _stub(exercise: Exercise, course: Course, verdict: Verdict) -> None:
         result = grade_code(exercise, code, Trusted(), 1)
         if any(row.status != status or row.points for row in result.rows):
             verdict.problems.append(f"{status}: {[(r.status, r.points) for r in result.rows]}")
+
+
+def stated_points(exercise: Exercise, course: Course, verdict: Verdict) -> None:
+    """Demand that the notebook states the points that its steps have: "Step 2: ... (3 points)".
+
+    What it calls one step may be several that follow on each other.
+    """
+    source = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
+    cells = json.loads(source.read_bytes())["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    rest = list(exercise.points_by_part.items())
+    for number, words in _STATED.findall("\n\n".join(texts)):
+        stated, parts = float(words), list[str]()
+        points = 0.0
+        while rest and points < stated:
+            part, more = rest.pop(0)
+            parts.append(part)
+            points += more
+        if points != stated:
+            have = f"{' and '.join(parts)} give {points:g}" if parts else "there is none"
+            verdict.problems.append(
+                f"the notebook states {stated:g} points for step {number}, and {have}"
+            )
 
 
 def _stub_of(exercise: Exercise, course: Course) -> str:

@@ -24,6 +24,7 @@ from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.hand_ins import FOLDER, keep, kept
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Judge
+from autodiff_kit.grading.merge_command import merged
 from autodiff_kit.grading.one_submission import Job, grade_one
 from autodiff_kit.grading.results import Attempt, file_hash
 from autodiff_kit.grading.store import Store
@@ -576,8 +577,8 @@ def test_parts_put_together_know_their_hand_ins(course: Course, tmp_path: Path) 
             with Store(tmp_path / f"{name}.sqlite") as part:
                 grade([attempt], course, part, engine(course), secret=1)
                 part.put_off("ada", tiny.NAME, MONDAY, "me", "ill")
-                whole.merge(part)
-                whole.merge(part)
+                merged(whole, part)
+                merged(whole, part)
 
         assert [points(whole, policy) for policy in ("first", "last")] == [3, 0]
         assert len(whole.hand_ins()) == 2

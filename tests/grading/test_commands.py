@@ -358,11 +358,11 @@ def test_work_that_is_handed_in_later_takes_the_place_of_none(graded: Path) -> N
 def test_points_that_are_no_number_are_told_as_that(graded: Path) -> None:
     words = ("override", "ada", "01.double", "arrays", "--reason", "x")
 
-    outputs = {text: run(*words, text, status=2).output for text in ("nan", "1,5", "inf", "two")}
+    outputs = {text: run(*words, text, status=2).output for text in ("nan", "1,500", "inf", "two")}
 
     assert all(f"{text}" in output for text, output in outputs.items())
     assert all("is no number of points" in output for output in outputs.values())
-    assert "Write it with a point: 1.5" in outputs["1,5"]
+    assert "1.5 points from now on" in run(*words, "1,5").output  # as many keyboards write it
 
 
 def test_show_tells_all_about_a_student(graded: Path) -> None:

@@ -3,13 +3,18 @@
 import csv
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from click.testing import CliRunner
 
+from autodiff_kit.cli import cli
 from autodiff_kit.grading.export import FORMATS, cell, export, histogram
-from autodiff_kit.grading.results import Grade
+from autodiff_kit.grading.results import UNGRADED, Grade, Mark
+from autodiff_kit.grading.store import Store
+from tests.grading import tiny
 from tests.grading.graded import TITLES, graded
 
 HOSTILE = "=cmd|'/c calc'!A1\x1b[2J<script>alert(1)</script>"
@@ -142,6 +147,45 @@ def test_gradescope_gets_text_as_text(tmp_path: Path) -> None:
 
 def test_numbers_stay_numbers() -> None:
     assert cell(-1.5) == -1.5
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ([], "1.5"),
+        (["--delimiter", "semicolon"], "1,5"),  # as the spreadsheets write it that want these
+        (["--delimiter", "semicolon", "--decimal", "point"], "1.5"),
+        (["--decimal", "comma"], '"1,5"'),
+    ],
+)
+def test_a_number_has_its_decimals_as_the_spreadsheet_writes_them(
+    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tiny.make_course(tmp_path / "course").folder)
+    with Store(Path("results/results.sqlite")) as store:
+        store.add([graded("ada", tiny.NAME, 1.5).attempt])
+
+    result = CliRunner().invoke(cli, ["export", "table", *words])
+
+    assert result.exit_code == 0, result.output
+    first = Path("table.csv").read_text(encoding="utf-8").splitlines()[1]
+    between = ";" if "semicolon" in words else ","
+    assert first.startswith(f"ada{between}{between}{expected}{between}")
+
+
+def test_a_learner_reads_in_moodle_what_was_said_and_no_formula_begins(tmp_path: Path) -> None:
+    mark = Mark("step0", 1, 2, "wrong", "m", 'You gave [1.0, -2.0]; =1+1 | it\'s "x", @SUM(A1)')
+    waiting = Mark("why", 0, 2, UNGRADED, "", "", answer="Because.")
+    grade = replace(graded("ada", "e01_double", 2), marks=(mark, waiting))
+
+    export([grade], "moodle", tmp_path, TITLES)
+    with open(tmp_path / "moodle.csv", encoding="utf-8", newline="") as file:
+        *_, text, _ = list(csv.reader(file))[1]
+
+    visible = text.replace("\u2060", "")  # WORD JOINER, which cannot be seen
+    assert visible == f"[step0: 1 of 2] {mark.text} / [why: not graded yet]"
+    parts = [part.strip(' "') for part in re.split(r"[,;|\t\"]", text)]
+    assert not [part for part in parts if part.startswith(tuple("=+-@"))]
 
 
 @pytest.mark.parametrize("form", FORMATS)

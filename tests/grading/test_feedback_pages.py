@@ -1,6 +1,7 @@
 """What goes back to learners: their pages, under the names by which platforms take them back."""
 
 import zipfile
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -109,6 +110,28 @@ def test_a_comment_needs_a_learner_a_step_and_words(place: Path) -> None:
     )
     assert "No results for" in run("comment", "eve", "01.double", "--text", "x", status=1).output
     run("comment", "dan", "01.double", "--text", " ", status=2)
+
+
+def test_a_comment_on_work_that_was_not_handed_in_is_told_and_stands_on_the_page(
+    place: Path,
+) -> None:
+    exercise = open_course(place).exercise("01")
+    other = replace(exercise, name="e02_other", id="02.other")
+    comment = Comment("ada", other.name, "", "Where is it?", "Prof", 0)
+
+    (page,) = pages_of(
+        [grade_of("ada", "t")], [exercise, other], {("ada", other.name): {"": comment}}, "c"
+    )
+
+    words = Parts(page.text).words
+    assert "02.other Double: nothing was handed in" in words and "Prof: Where is it?" in words
+    assert "0 of 1 points in all" not in words  # of what was handed in, there is one
+
+    assert "handed in nothing" not in run("comment", "dan", "01.double", "--text", "x").output
+    run("runs", "1", "--withdraw", "--reason", "the wrong folder")
+    for form in ("pages", "moodle"):
+        output = run("feedback", form).output
+        assert "on no page, as nothing was handed in: dan (e01_double)" in output
 
 
 def test_a_name_of_two_learners_is_asked_about_with_their_ids(place: Path) -> None:

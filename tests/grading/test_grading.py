@@ -22,6 +22,7 @@ from autodiff_kit.grading.engine_local import Local, Summary, grade
 from autodiff_kit.grading.feedback import code_in
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import grade_code
+from autodiff_kit.grading.merge_command import merged
 from autodiff_kit.grading.one_submission import Job, grade_one
 from autodiff_kit.grading.results import Attempt, Mark, key_of
 from autodiff_kit.grading.sandbox import Sandbox
@@ -165,7 +166,7 @@ def test_work_that_is_handed_in_again_after_other_work_is_the_last_attempt(
     assert [g.points for g in store.grades("best")] == [3]
     with Store(tmp_path / "whole.sqlite") as whole:
         for _ in range(2):
-            whole.merge(store)
+            merged(whole, store)
             assert [g.points for g in whole.grades("last")] == [3]
 
 
@@ -212,8 +213,8 @@ def test_parts_of_a_class_put_together_are_the_class(course: Course, tmp_path: P
                 store.fact("seed", "1")
                 grade(CLASS, course, store, in_process(course), secret=1, shard=(part, 3))
                 store.override("ada", tiny.NAME, "arrays", 0, "me", "copied")
-                new = whole.merge(store)
-                assert (new, whole.merge(store)) == (len(list(store.attempts())), 0)
+                new = merged(whole, store)
+                assert (new, merged(whole, store)) == (len(list(store.attempts())), 0)
 
         assert {**table_of(whole), "ada": None} == {**WANTED, "ada": None}
         assert len(whole.overrides("ada")) == 3
@@ -225,7 +226,7 @@ def test_parts_from_different_seeds_are_not_put_together(tmp_path: Path) -> None
         b.fact("seed", "2")
 
         with pytest.raises(StoreError, match="different seeds"):
-            a.merge(b)
+            merged(a, b)
 
 
 # -- What the machine does wrong -----------------------------------------------------------------
@@ -397,7 +398,7 @@ def change_rows(path: Path) -> None:
     with sqlite3.connect(path) as other:
         other.execute("update attempts set marks = ?", (marks,))
         other.execute(
-            "insert into overrides values (1, 'bob', ?, 'arrays', 9, 'me', 'x', 0, 0, 0)",
+            "insert into overrides values (1, 'bob', ?, 'arrays', 9, 'me', 'x', 0, 0, 0, -1)",
             (tiny.NAME,),
         )
     other.close()

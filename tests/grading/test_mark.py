@@ -2,6 +2,7 @@
 
 import csv
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -102,6 +103,7 @@ def test_learners_get_the_question_and_not_the_answer(course: Path) -> None:
         ("[why]\nrubric = [{points = -1, text = 'x'}]", [MODEL], "no line of the rubric"),
         ("[why]\nrubric = [{points = 'x', text = 'x'}]", [MODEL], "Cannot read the exercise"),
         ("[why]\nrubric = 3", [MODEL], "Cannot read the exercise"),
+        (RUBRIC.replace("rubric =", "points = 3\nrubric ="), [MODEL], "have 2.5 together"),
     ],
 )
 def test_questions_that_do_not_fit_the_notebook_are_refused(
@@ -268,6 +270,51 @@ def test_a_changed_answer_waits_for_a_mark_of_its_own(graded: Path) -> None:
     output = mark("2\n", "--student", "ada")
     assert "| One is added." in output and "answer 2 of 2" in output
     assert points()["ada"] == 4.5 and grades("first")["ada"].points == 4
+
+
+def work_again(code: str, answer: str, days: float) -> None:
+    """Let ada hand in once more, so many days after the rest of the class."""
+    place = Path(f"again{days}/ada") / tiny.NAME
+    place.mkdir(parents=True)
+    path = place / f"{tiny.NAME}.ipynb"
+    path.write_bytes(notebook_of(code, answer))
+    when = Path("in/ada", tiny.NAME, path.name).stat().st_mtime + 86_400 * days
+    os.utime(path, (when, when))
+    run(*GRADE, f"again{days}")
+
+
+def test_the_answers_of_attempts_that_cannot_count_wait_for_nobody(graded: Path) -> None:
+    work_again(tiny.WRONG, "It was late.", 1)  # 0 points, with an answer worth 2.5: less than 3
+
+    assert "Answers that wait: 1." in mark("q\n", "--student", "ada")
+    assert "Answers that wait: 1." in mark("q\n", "--student", "ada", "--policy", "last")
+    assert CLASS["ada"] in mark("q\n", "--student", "ada", "--policy", "first")
+    assert "It was late." in mark("q\n", "--student", "ada", "--policy", "last")
+    assert "It was late." not in mark("s\n", "--student", "ada")
+    assert "count 0 so far: 3." in run("export", "table")
+
+
+def test_an_answer_that_can_make_another_attempt_the_best_waits(graded: Path) -> None:
+    work_again(tiny.SOLUTION, "YOUR ANSWER HERE", -1)  # as good so far, and no answer waits in it
+    mark("0\n", "--student", "ada")
+    work_again(tiny.SOLUTION, "Said better.", 1)
+    assert {policy: grades(policy)["ada"].ungraded for policy in ("best", "first", "last")} == {
+        "best": 1,
+        "first": 0,
+        "last": 1,
+    }
+
+    assert "Said better." in mark("1 2\n", "--student", "ada")
+
+    assert points()["ada"] == 5.5 and "No answer waits" in mark("", "--student", "ada")
+    assert "Said better." in mark("q\n", "--student", "ada", "--again")
+
+
+def test_the_answer_to_an_excused_or_overridden_step_waits_for_nobody(graded: Path) -> None:
+    run("override", "ada", "01.double", "why", "2", "--reason", "talked it through")
+    run("override", "bob", "01.double", "why", "--excused", "--reason", "was ill")
+
+    assert "--- 1 of 1  01.double why  di" in mark("q\n", "--by", "student")
 
 
 def test_marks_stay_when_work_is_judged_again_and_never_exceed_the_points(graded: Path) -> None:

@@ -27,6 +27,11 @@ MOODLE = """\ufeffIdentifier;Full name;Email address;ID number
 Participant 4711;Ada Lovelace;ada@uni.example;s1
 Participant 12;Jürgen Groß;jg@uni.example;s2
 """
+MOODLE_DE = """\ufeffID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung
+Teilnehmer/in4711,Ada Lovelace,ada@uni.example,-,
+Teilnehmer/in12,Jürgen Groß,jg@uni.example,-,
+"""
+OWN_DE = "Vorname;Nachname;Matrikelnummer;E-Mail\nAda;Lovelace;s1;ada@uni.example\n"
 OWN = (
     "First name\tLast name\tE-Mail\nAda\tLovelace\tada@uni.example\nAda\tByron\tbyron@uni.example\n"
 )
@@ -56,6 +61,41 @@ def test_the_lists_of_platforms_and_people_are_read(tmp_path: Path) -> None:
         ["Ada Lovelace", "Jürgen Groß"],
         ["Ada Lovelace", "Ada Byron"],
     ]
+
+
+def test_german_lists_are_read_and_say_the_same(tmp_path: Path) -> None:
+    german, own = listed(tmp_path, MOODLE_DE), listed(tmp_path, OWN_DE)
+
+    assert (german.platform, own.platform) == (Platform.MOODLE, Platform.OTHER)
+    assert german.taken == {
+        "number": ["ID"],
+        "address": ["E-Mail-Adresse"],
+        "name": ["Vollständiger Name"],
+    }
+    assert own.taken["name"] == ["Vorname", "Nachname"]
+    everybody = [
+        learner("4711", "?", Platform.MOODLE),
+        learner("jg@uni.example"),
+        learner("4712", "Ada", Platform.MOODLE),
+    ]
+    assert who(german, *everybody) == {"4711": "Ada Lovelace", "jg@uni.example": "Jürgen Groß"}
+    assert who(german, learner("4711", "?", Platform.CANVAS)) == {}
+    assert who(own, learner("s1"), learner("4711")) == {"s1": "Ada Lovelace"}
+
+
+def test_moodles_columns_come_back_as_it_wrote_them(tmp_path: Path) -> None:
+    grade = graded("4711", "e01_double", 2, 1, name="Ada Lovelace")
+    matches = roster.match(
+        listed(tmp_path, MOODLE_DE), [learner("4711", "Ada Lovelace", Platform.MOODLE)], {}
+    )
+
+    path = export([grade], "moodle", tmp_path, TITLES, matches=matches)
+    with open(path, encoding="utf-8", newline="") as file:
+        head, ada, other = csv.reader(file)
+
+    assert head[:4] == ["ID", "ID number", "Vollständiger Name", "E-Mail-Adresse"]
+    assert ada[:5] == ["Teilnehmer/in4711", "", "Ada Lovelace", "ada@uni.example", "3"]
+    assert other[:5] == ["Teilnehmer/in12", "", "Jürgen Groß", "jg@uni.example", ""]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
@@ -299,7 +339,7 @@ def test_what_was_said_is_kept_for_the_next_export(results: Path) -> None:
 
     for words in (["--match", "bobby=bob.k"], []):
         output = run("table", "--roster", "class.csv", "--delimiter", "semicolon", *words)
-        assert output.splitlines()[1:] == ["  bobby is Bob K (bob.k)", "Wrote table.csv"]
+        assert output.splitlines()[2:] == ["  bobby is Bob K (bob.k)", "Wrote table.csv"]
         assert "bobby;Bob K;1" in Path("table.csv").read_text(encoding="utf-8")
     Path("results/roster.json").write_text("{")
     before = shutil.copy("table.csv", "before.csv")

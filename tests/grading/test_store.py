@@ -205,3 +205,29 @@ def test_a_file_that_is_graded_again_with_other_checks_counts_once_and_as_it_was
     assert strict == failed == (5, "k2", 1)
     assert back == (8, "k1", 1)
     assert (two.points, two.attempts) == (8, 2)
+
+
+@pytest.mark.parametrize(
+    ("points", "then", "now", "expected", "fits"),
+    [
+        (3, 3, 3, 3, True),
+        (3, 3, 6, 3, False),  # 3 of 3 are not 6 of 6: nobody said so
+        (3, 3, 2, 2, False),
+        (4, 3, 2, 4, False),  # a bonus, given as one
+        (4, 3, 3, 4, True),
+        (3, -1, 2, 3, True),  # of older results it is not known
+    ],
+)
+def test_an_override_is_within_the_points_that_its_step_has_now_and_told_if_they_changed(
+    points: float, then: float, now: float, expected: float, fits: bool, tmp_path: Path
+) -> None:
+    with Store(tmp_path / "results.sqlite") as store:
+        store.add([attempt(1, marks=(Mark("a", 1, now, "wrong"),))])
+        store.override("s001", tiny.NAME, "a", points, "me", "why", most=then)
+        store.override("s001", tiny.NAME, "gone", 1, "me", "why", most=1)
+        store.override("s001", tiny.NAME, "taken back", 1, "me", "why", most=1)
+        store.override("s001", tiny.NAME, "taken back", None, "me", "why", most=1)
+        (grade,) = store.grades()
+
+    assert grade.points == expected
+    assert [word.step for word in grade.misfits] == ([] if fits else ["a"]) + ["gone"]

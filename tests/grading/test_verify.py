@@ -1,13 +1,15 @@
 """What `verify` finds of checks by itself, and what it does not do twice."""
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from autodiff_kit.grading.answers import Answer, is_right
-from autodiff_kit.grading.verify import Verdict, _draws
+from autodiff_kit.grading.course import open_course
+from autodiff_kit.grading.verify import Verdict, _draws, stated_points
 from tests.grading import tiny
 
 
@@ -45,3 +47,32 @@ def test_a_slow_check_judges_each_answer_once(tmp_path: Path) -> None:
         assert verdicts == [True, False, True, True]
 
     assert judged == cases
+
+
+def test_the_points_that_a_notebook_states_are_those_of_the_step(tmp_path: Path) -> None:
+    course = tiny.make_course(tmp_path)
+    path = tmp_path / "source" / tiny.NAME / f"{tiny.NAME}.ipynb"
+    notebook = json.loads(path.read_text(encoding="utf-8"))
+    text = (
+        "## Your task, step 1: numbers (1 point)\nStep 2 (3 points), of two.\n\nStep 3: (1 point)"
+    )
+    cell = {"cell_type": "markdown", "id": "told", "metadata": {}, "source": text}
+    path.write_text(json.dumps({**notebook, "cells": [cell, *notebook["cells"]]}), "utf-8")
+    verdict = Verdict("01.double", 3)
+
+    stated_points(course.exercise("01"), course, verdict)
+
+    assert verdict.problems == [
+        "the notebook states 3 points for step 2, and arrays give 2",
+        "the notebook states 1 points for step 3, and there is none",
+    ]
+
+
+def test_the_kits_own_notebooks_state_the_points_that_there_are() -> None:
+    course = open_course()
+    verdict = Verdict("all", 0)
+
+    for exercise in course.exercises():
+        stated_points(exercise, course, verdict)
+
+    assert verdict.problems == []
