@@ -116,8 +116,12 @@ def feedback(
         names = {exercise.name for exercise in exercises}
         works_with_page = {(g.student, g.exercise) for g in grades}
         if form == "pages":  # all that is said to learners who have a page
-            works_with_page |= {(g.student, name) for g in grades if g.exercise in names for name in names}
-        if lost := sorted(who for who in comments if who[1] in names and who not in works_with_page):
+            works_with_page |= {
+                (g.student, name) for g in grades if g.exercise in names for name in names
+            }
+        if lost := sorted(
+            who for who in comments if who[1] in names and who not in works_with_page
+        ):
             whose = ", ".join(f"{student} ({name})" for student, name in lost[:10])
             click.echo(f"Comments that are on no page, as nothing was handed in: {whose}")
         if form == "pages":
