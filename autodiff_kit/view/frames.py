@@ -331,6 +331,10 @@ class _Teller(ForwardSteps, BackwardSteps):
                 self.waiting[node] = event["g"]
             else:
                 self.waiting[node] = event["total"] or event["after"]
+                if not self.passes and self.outline.box_of[node].kind != "fold":
+                    part = box_value(self.waiting[node])  # of a pass that began before the box
+                    self.pending.setdefault(node, {}).update(self._arrived(node))
+                    self.pending[node] |= self._why(node, [box.heading, part])
         along: dict[str, Fields] = {}
         for edge, (at, passes) in self.sent_out.items():
             self.passed[edge] = box.id
@@ -401,11 +405,13 @@ class _Teller(ForwardSteps, BackwardSteps):
         if visits:
             ops = "1 op" if visits == 1 else f"{visits:,} ops, newest first"
             caption = f"Backward runs through {box.heading}: {ops}."
+        elif sent:
+            caption = f"Backward comes out of {box.heading}."
         else:
             caption = f"{box.opening}: their gradients are accumulated."
         parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in reached]
         if len(parts) > NAMED:
-            caption += f" {len(parts):,} boxes outside it receive a gradient."
+            caption += f" {len(parts):,} values outside it receive a gradient."
         elif parts:
             caption += " " + sentence(f"Gradients so far: {', '.join(parts)}")
         if freed:

@@ -562,3 +562,27 @@ def test_a_box_that_only_a_mode_keeps_out_of_the_graph_names_the_mode():
     assert texts["y"] == "no_grad: w * 3"
     assert texts["0.1 * w.grad"] == ""  # w.grad requires no gradient: any mode would do
     assert texts["z"] == "y * 4"
+
+
+def test_a_folded_box_shows_the_gradient_of_the_value_it_shows_and_of_no_other():
+    rec = cells.run(
+        "w = torch.tensor(0.5, requires_grad=True)\n"
+        "total = 0.0\n"
+        "for x in (1.0, 2.0, 3.0, 4.0):\n"
+        "    total += torch.log(1 + torch.exp(w * x)) ** 2\n"
+        "g, = torch.autograd.grad(total, w, create_graph=True)\n"
+        "(g * g).backward()\n"  # reaches what was computed for total, but not total itself
+    )
+    picture = build(rec)
+    last = next(box.id for box in picture.outline.boxes if "iteration 4 of" in box.heading)
+    second = [step["kind"] for step in picture.frames].index("backward", 6)
+    first_pass, second_pass = picture.frames[:second], picture.frames[second:]
+
+    assert "1." in [step["set"].get(last, {}).get("g") for step in first_pass]
+    assert {step["set"].get(last, {}).get("g") for step in second_pass} == {None}
+    assert not any("are accumulated" in step["caption"] for step in first_pass)
+    *parts, total = [
+        step["set"]["0"]["why"] for step in first_pass if "why" in step["set"].get("0", {})
+    ][-1]
+    assert total[0] == "sum" and len(parts) == 2
+    assert sum(float(part) for _, part in parts) == pytest.approx(float(total[1]), rel=1e-4)
