@@ -239,6 +239,7 @@ class ProgressCard(Card):
 
     def __init__(self) -> None:
         answers, note = progress.read()
+        files = _notebooks()
         rows = []
         for lesson in LESSONS:
             keys = [key for key in QUESTIONS if key.startswith(f"{lesson.number}.")]
@@ -251,15 +252,16 @@ class ProgressCard(Card):
                 later = sum(answer.solved and not answer.right for answer in answered)
                 words += f": {at_first} right at first" + (f", {later} later" if later else "")
             mark = " ✓" if len(answered) == len(keys) else ""
+            title = _linked(files, lesson.number, f"{lesson.number} {lesson.title}")
             rows.append(
-                f'<tr><th scope="row">{lesson.number} {html.escape(lesson.title)}</th>'
+                f'<tr><th scope="row">{title}</th>'
                 f'<td><progress max="{len(keys)}" value="{len(answered)}" '
                 f'aria-label="Lesson {lesson.number}"></progress></td>'
                 f"<td>{words}{mark}</td></tr>"
             )
         where = html.escape(str(progress.path()))
         note = f"<p>{html.escape(note)}</p>" if note else ""
-        note += _performed()
+        note += _performed(files)
         super().__init__(
             body=f"<table><thead><tr><th>Lesson</th><th>Progress</th><th>Predictions</th></tr>"
             f"</thead><tbody>{''.join(rows)}</tbody></table>{note}"
@@ -276,7 +278,25 @@ class ProgressCard(Card):
         return "Progress: run this cell to see yours"
 
 
-def _performed() -> str:
+def _notebooks() -> dict[str, str]:
+    """Return the notebooks that lie beside the learner's file, by the numbers of their lessons."""
+    try:
+        names = [path.name for path in progress.path().parent.glob("[0-9][0-9]_*.ipynb")]
+    except OSError:  # in a browser tab that keeps no files
+        return {}
+    by_length = sorted(names, key=len, reverse=True)  # 03_x.new-0.2.0.ipynb lies beside 03_x.ipynb
+    return {name[:2]: name for name in by_length}
+
+
+def _linked(files: dict[str, str], number: str, text: str) -> str:
+    """Return words as HTML that lead to a lesson, where it can be found."""
+    words = html.escape(text)
+    if number not in files:
+        return words
+    return f'<a href="{html.escape(files[number])}">{words}</a>'
+
+
+def _performed(files: dict[str, str]) -> str:
     """Say what was mastered in performances, and what to try again; nothing before the first."""
     performances, _ = progress.read_performances()
     if not performances:
@@ -285,11 +305,14 @@ def _performed() -> str:
     mastered = dict.fromkeys(name for one in performances.values() for name in one.mastered)
     can = [CONCEPTS[name] for name in mastered if name in CONCEPTS and name not in again]
     where = {name: key for key, one in performances.items() for name in one.again}
-    lists = [("As the engine, you can", can)]
-    rows = [f"{words} (lesson {where[name].partition('.')[0]})" for name, words in again.items()]
+    lists = [("As the engine, you can", [html.escape(words) for words in can])]
+    rows = []
+    for name, words in again.items():
+        number = where[name].partition(".")[0]
+        rows.append(f"{html.escape(words)} ({_linked(files, number, f'lesson {number}')})")
     lists.append(("Perform once more", rows))
     return "".join(
-        f"<p><b>{title}</b></p><ul>{''.join(f'<li>{html.escape(row)}</li>' for row in rows)}</ul>"
+        f"<p><b>{title}</b></p><ul>{''.join(f'<li>{row}</li>' for row in rows)}</ul>"
         for title, rows in lists
         if rows
     )

@@ -16,12 +16,15 @@ import traitlets
 
 from autodiff_kit.record.recording import Recording
 from autodiff_kit.view.perform.page import LEVELS, PerformPayload, perform_payload, perform_to_html
+from autodiff_kit.view.perform.walk import Walk
 from autodiff_kit.view.svg import still_svg
 from autodiff_kit.view.viewer import performing_script, static
 from autodiff_kit.widgets.base import KitWidget
 from autodiff_kit.widgets.running import with_article
 
 __all__ = ["BeTheEngine"]
+
+MANY = 60  # questions; those that lessons ask take minutes, and are less than 40
 
 
 class BeTheEngine(KitWidget):
@@ -54,7 +57,8 @@ class BeTheEngine(KitWidget):
         At the end, what was mastered and what to try again, as ``view/perform/walk.py`` has it;
         ``{}`` before.
     note : str
-        Shown at the end: why the result could not be kept, for example.
+        Shown at the beginning: that this will be long, and how to ask for less. At the end: why the
+        result could not be kept, for example.
 
     Raises
     ------
@@ -106,13 +110,29 @@ class BeTheEngine(KitWidget):
         payload, self.picture = perform_payload(recording, only, lines)
         self.script = payload["script"]
         self._perform_payload = self._shown(payload)
-        super().__init__(self._perform_payload, level=level, **traits)
+        note = "" if traits.get("log") else self._note_on_length()
+        super().__init__(self._perform_payload, **{"level": level, "note": note, **traits})
         titles = self._words.partition(": ")[2]
         self._words = f"{', '.join(self.script['parts'])}: {titles}"
 
     def _shown(self, payload: PerformPayload) -> PerformPayload:
         """Return what the browser gets: here, everything."""
         return payload
+
+    def _note_on_length(self) -> str:
+        """Return what to say of a performance of very many questions, else an empty text."""
+        walk = Walk(self.script)
+        while walk.task is not None:
+            walk.show()
+        count = len(walk.records)
+        if count <= MANY:
+            return ""
+        return (
+            f"There are up to {count} questions. Steps like those that you got right twice are "
+            "performed for you, but not in an exam. To be asked less, choose a part or some lines: "
+            "`%%engine --backward`, `%%engine --lines=3-5`, or "
+            '`BeTheEngine(rec, only="backward", lines=(3, 5))`.'
+        )
 
     def still(self) -> str:
         """Return the graph before anything is performed, as SVG text."""

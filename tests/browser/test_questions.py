@@ -170,6 +170,29 @@ def test_the_table_of_progress_is_up_to_date_when_its_cell_runs_again(
     assert note == "Your first prediction: 5. It was right."
 
 
+@pytest.mark.parametrize("app", ["lab", "notebooks"])
+def test_the_table_of_progress_leads_to_the_lessons_beside_it(
+    own: Path, notebook: Callable[..., Any], app: str
+) -> None:
+    lesson = write_cells(own.parent / "03_the_backward_pass.ipynb", "# This is lesson 03")
+    page = notebook(own, app=app)
+    table = card(page, 2)
+
+    assert table.locator("a").count() == 1
+    if app == "lab":
+        table.locator("a").click()
+        opened = page
+    else:
+        with page.context.expect_page() as tab:
+            table.locator("a").click()
+        opened = tab.value
+
+    opened.locator("h1", has_text="This is lesson 03").wait_for()
+    assert opened.url.partition("?")[0].endswith(f"{own.parent.name}/{lesson.name}")
+    if opened is not page:
+        opened.close()
+
+
 def test_without_python_a_question_says_what_to_do(own: Path, notebook: Callable[..., Any]) -> None:
     page = notebook(own)
     question = card(page, 1)

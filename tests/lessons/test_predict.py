@@ -285,6 +285,16 @@ def test_the_progress_table_counts_answers_and_first_ones_that_were_right() -> N
     assert f"2 of {total} answered: 1 right at first, 1 later<" in show_progress().body
 
 
+def test_the_progress_table_leads_to_the_lessons_that_lie_beside_it(file: Path) -> None:
+    for name in ("03_the_backward_pass.new-0.2.0.ipynb", "03_the_backward_pass.ipynb"):
+        (file.parent / name).write_text("{}")
+
+    body = show_progress().body
+
+    assert '<a href="03_the_backward_pass.ipynb">03 ' in body
+    assert body.count("<a ") == 1
+
+
 def test_the_field_for_an_answer_says_what_is_typed_there() -> None:
     kinds = {key: predict(key).form["placeholder"] for key in ("03.adds", "01.last", "01.task")}
 

@@ -33,6 +33,21 @@ def test_a_part_can_be_asked_for_alone() -> None:
     assert repr(lab).startswith("BeTheEngine(backward: w, x, a = w * x, b = a + w")
 
 
+def test_a_performance_of_very_many_questions_says_so_and_how_to_ask_for_less() -> None:
+    with ak.record() as rec:
+        x = h = ak.tensor(1.5, requires_grad=True)
+        for _ in range(12):
+            h = (h * x).tanh()
+        h.backward()
+
+    everything, part = BeTheEngine(rec), BeTheEngine(rec, only="state")
+
+    assert re.match(r"There are up to \d{3} questions", everything.note)
+    assert "%%engine --backward" in everything.note
+    assert (part.note, BeTheEngine(run("the mock").recording).note) == ("", "")
+    assert BeTheEngine(rec, log=[["show"]]).note == ""  # it is under way
+
+
 def test_the_repr_and_the_still_are_the_same_each_time_and_hold_no_gradient() -> None:
     recording = run("the mock").recording
     one, other = BeTheEngine(recording), BeTheEngine(recording)

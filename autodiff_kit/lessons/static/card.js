@@ -26,6 +26,23 @@ function written(html, attributes = {}) {
   return element;
 }
 
+/** Lets links to notebooks open as Jupyter opens its own; elsewhere they are only words. */
+function follow(part) {
+  for (const link of part.querySelectorAll('a[href$=".ipynb"]')) {
+    const name = link.getAttribute("href");
+    const { pathname } = window.location;
+    if (/\/notebooks\/index\.html$/.test(pathname)) link.href = `../files/${name}`; // the kit in a link: as in lesson.mjs
+    else if (/\/notebooks\//.test(pathname)) link.target = "_blank"; // Notebook 7
+    else if (/\/(lab|doc)(\/|$)/.test(pathname)) {
+      link.dataset.commandlinkerCommand = "docmanager:open"; // of JupyterLab, which hears the click after this
+      link.addEventListener("click", () => {
+        const folder = decodeURIComponent(window.location.pathname).match(/\/tree\/(.*\/)?/)?.[1] ?? "";
+        link.dataset.commandlinkerArgs = JSON.stringify({ path: folder + name });
+      });
+    } else link.replaceWith(...link.childNodes);
+  }
+}
+
 function choiceRow(choice, name) {
   const input = make("input", { type: "radio", name, value: choice.value });
   const mark = make("span", { class: "adk-q-mark", "aria-hidden": "true" });
@@ -111,7 +128,9 @@ function render({ model, el }) {
   const asks = Boolean(form?.kind);
   const card = make("div", { class: "adk-q", role: "group", "aria-label": asks ? "Question" : "Progress" });
   if (asks) card.append(make("div", { class: "adk-q-kicker" }, form.words.heading));
-  card.append(written(model.get("body"), { class: "adk-q-text", id: name }));
+  const text = written(model.get("body"), { class: "adk-q-text", id: name });
+  follow(text);
+  card.append(text);
   const answering = asks ? questionForm(model, name, `${name}-choice`) : null;
   if (answering) card.append(answering.element);
   el.append(card);

@@ -380,7 +380,7 @@ function performer(root, payload, host) {
       show();
       if (had && !graph.element.contains(document.activeElement)) host.focus(question);
     },
-    tell: (words) => words && question.say("noted", words),
+    tell: (words, heading) => words && question.say("noted", words, heading),
     remove() {
       sizes.disconnect();
       gone.abort();
@@ -425,6 +425,7 @@ function render({ model, el }) {
         finish: (result) => set("result", result),
         focus: (pane) => pane.focus(),
       });
+      if (!model.get("log")?.length) view.tell(model.get("note"), "A long performance");
       if (model.get("alone")) view.focus();
       if (model.get("_is_new")) {
         set("_is_new", false);
