@@ -29,7 +29,7 @@ from autodiff_kit.view.place import place
 from autodiff_kit.view.rank import Edge, rank
 from autodiff_kit.view.route import DENSE_GAPS, GAPS, Gaps, Layout, Point, Size, route
 
-__all__ = ["Layout", "Point", "Size", "crossings", "layout"]
+__all__ = ["Layout", "Point", "Size", "crossings", "layout", "least_height"]
 
 EDGE = 6.0  # px between a frame and the edge of the picture
 
@@ -88,6 +88,31 @@ def layout(
         apart += strangers
         drawing = _stacked(nodes, edges, labels, rounds, groups, gaps, apart)
     return drawing
+
+
+def least_height(
+    nodes: Sequence[Size],
+    edges: Sequence[Edge],
+    labels: Sequence[Size | None],
+    *,
+    is_dense: bool = False,
+) -> float:
+    """Return what the layout is at least as high as: the longest way down, with the least gaps.
+
+    It takes a small part of the time that the layout takes.
+
+    Examples
+    --------
+    >>> least_height([(60, 40), (60, 40)], [(0, 1)], [None])
+    91.0
+    """
+    _, gap, _ = DENSE_GAPS if is_dense else GAPS
+    bottoms = [height for _, height in nodes]
+    edges_in_order = sorted(zip(edges, labels, strict=True), key=lambda item: item[0][1])
+    for (source, target), label in edges_in_order:
+        between = gap if label is None else gap + label[1] + gap
+        bottoms[target] = max(bottoms[target], bottoms[source] + between + nodes[target][1])
+    return max(bottoms, default=0.0)
 
 
 def _stacked(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
@@ -17,7 +18,7 @@ from autodiff_kit.view.box_texts import box_text
 from autodiff_kit.view.chips import ROOM, Chip
 from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.detail import Detail
-from autodiff_kit.view.layout import Layout, Size, layout
+from autodiff_kit.view.layout import Layout, Size, layout, least_height
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
 from autodiff_kit.view.stop import Stop
@@ -42,12 +43,7 @@ def lay_out(
     ``groups`` are boxes to draw a frame around; the layout has None for those that are empty.
     ``stop`` is one box more, of an error.
     """
-    place = {box.id: i for i, box in enumerate(outline.boxes)}
-    edges = [(place[edge.source], place[edge.target]) for edge in outline.edges]
-    labels = [
-        link_size(edge) if edge.code else mark
-        for edge, mark in zip(outline.edges, marks, strict=True)
-    ]
+    place, edges, labels = _ends_and_labels(outline, marks)
     rounds = [[[place[box] for box in own] for own in loop] for loop in outline.rounds]
     framed = [[place[box] for box in group] for group in groups if group]
     more = [(place[box], len(sizes)) for box in stop.sources] if stop else []
@@ -76,10 +72,27 @@ def lay_out(
     )
 
 
+def _ends_and_labels(
+    outline: Outline, marks: Sequence[Size | None]
+) -> tuple[dict[str, int], list[tuple[int, int]], list[Size | None]]:
+    """Return the number of each box, the two boxes of each arrow, and the rooms on arrows."""
+    place = {box.id: i for i, box in enumerate(outline.boxes)}
+    edges = [(place[edge.source], place[edge.target]) for edge in outline.edges]
+    labels = [
+        link_size(edge) if edge.code else mark
+        for edge, mark in zip(outline.edges, marks, strict=True)
+    ]
+    return place, edges, labels
+
+
 def near_size(
-    outline: Outline, recording: RecordingData, names: Names, groups: Sequence[Sequence[str]]
+    outline: Outline,
+    recording: RecordingData,
+    names: Names,
+    groups: Sequence[Sequence[str]],
+    most: float = inf,
 ) -> Size:
-    """Return about how wide and high it will be."""
+    """Return about how wide and high it will be; of what is higher than ``most``, only that it is."""
     nodes = recording["nodes"]
     has_pass = any(events_of(recording["events"], "backward"))
     sizes: list[Size] = []
@@ -103,5 +116,9 @@ def near_size(
         else:
             words = own_cuts.get(edge.id)
             marks.append(cut_size(words) if words else None)
+    _, edges, labels = _ends_and_labels(outline, marks)
+    height = least_height(sizes, edges, labels, is_dense=outline.detail == Detail.DENSE)
+    if height > most:
+        return 0.0, height
     drawing = lay_out(outline, sizes, marks, groups)
     return drawing.width, drawing.height

@@ -9,6 +9,7 @@ out; the browser, the still, the text and the HTML page all show the same one. R
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
@@ -201,8 +202,11 @@ class Picture:
         size, is_drawn = (0.0, 0.0), False
         for detail in details if self.size <= WHOLE or self._fold is not None else details[:2]:
             self.outline.detail = detail
-            size = near_size(self.outline, self._recording, self._names, self.opened_parts.groups)
-            if is_drawn := _fits(size, ABOUT if self.size <= WHOLE else 1.0):
+            part = ABOUT if self.size <= WHOLE else 1.0
+            most = HEIGHT / part if self.size <= TRIED else inf  # of more nodes, sizes are compared
+            groups = self.opened_parts.groups
+            size = near_size(self.outline, self._recording, self._names, groups, most)
+            if is_drawn := _fits(size, part):
                 self._draw()
                 size = self.layout.width, self.layout.height
                 if _fits(size):

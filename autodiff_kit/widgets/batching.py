@@ -146,10 +146,9 @@ class Batching(StepperLab, Plotted):
         for title, function, rows, together in plans:
             way, order = _measured(title, function, rows, together, names, order, self._step)
             ways.append(way)
-        calls = (partial(_whole_step, function) for _, function, _, _ in plans)
-        seconds, why = seconds_or_why(*calls, of=[self._step], has_effects=runs.has_effects)
         self.ways, self._data = ways, data
-        self._show_times(seconds, why)
+        calls = [partial(_whole_step, function) for _, function, _, _ in plans]
+        self.afterwards(lambda: self._time(calls, runs.has_effects))
         caption = f"{runs.doubt} {words_of(ways)}".lstrip()
         is_coupled = not ways[-1].agrees(ways[0])  # no padding, no mask: only rows are together
         if runs.differs or (runs.has_effects and is_coupled):
@@ -162,7 +161,9 @@ class Batching(StepperLab, Plotted):
         self.show(batching_plot(ways), caption)
         self._pick()
 
-    def _show_times(self, seconds: list[float], why: str) -> None:
+    def _time(self, calls: list[Callable[[], None]], has_effects: bool) -> None:
+        """Time all three; shown live and nowhere else, as it is another time every time."""
+        seconds, why = seconds_or_why(*calls, of=[self._step], has_effects=has_effects)
         self.note = why
         if why:
             return

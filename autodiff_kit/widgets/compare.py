@@ -184,7 +184,7 @@ class Compare(FunctionLab):
         title = f"{name_of(self._function)}, dynamic and static"
         self.canvas.svg = page([panels, [right]], title=title, description=caption)
         self.canvas.caption = caption
-        self._measure(runs, values, bool(grads), static is not None)
+        self.afterwards(lambda: self._measure(runs, values, bool(grads), static is not None))
 
     def _dynamic(self) -> _Dynamic:
         """Run forward and, if the answer allows it, backward."""

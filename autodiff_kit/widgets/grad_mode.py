@@ -188,7 +188,7 @@ class GradMode(FunctionLab):
         rest = left[bool(self._source.statements) :]
         self.canvas.svg = page([rest, [panel]], title=title, description=caption)
         self.canvas.caption = caption
-        self._measure(function, original, bool(switches), runs.has_effects)
+        self.afterwards(lambda: self._measure(function, original, bool(switches), runs.has_effects))
 
     def _values(self) -> Values:
         values = dict(self._arguments.values())

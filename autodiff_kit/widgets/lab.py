@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from html import escape
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, sleep
 from typing import TYPE_CHECKING, Any
 
 import traitlets
@@ -37,6 +37,7 @@ __all__ = ["Lab", "SecondPicture", "Settings"]
 
 Settings = Mapping[str, Any]  # what controls are set to, by their names
 
+SENDING = 0.001  # seconds in which the kernel's own thread can send what was drawn
 SLOW = 0.25  # seconds; when a picture takes longer, sliders wait until they are released
 
 _PAGE_STYLE = """
@@ -135,6 +136,7 @@ class Lab(Canvas):
         self._initial: Settings = {}
         self.message = ""
         self._is_busy = False
+        self._rest: Callable[[], object] | None = None  # what is done once the picture is sent
         super().__init__(heading=title)
         for control in self.controls.values():
             looks = [name for name in control.trait_names() if name != "value"]
@@ -213,7 +215,12 @@ class Lab(Canvas):
     @traitlets.observe("_moves")
     def _moved(self, change: Message) -> None:
         """Set controls as they were moved in the browser; answer all moves at once."""
-        with self._turn, self.hold_sync():
+        with self._turn:
+            self._answer_moves(change)
+            self._finish()
+
+    def _answer_moves(self, change: Message) -> None:
+        with self.hold_sync():
             counts, before = dict(self._answered), self._sent()
             buttons = []
             with self._together() as changes:
@@ -260,20 +267,40 @@ class Lab(Canvas):
                 with self.hold_sync():  # all of it comes to the browser in one message
                     self._refresh()
                     self.set_trait("state", self._control_values())
+                self._finish()
+
+    def afterwards(self, rest: Callable[[], object]) -> None:
+        """Have this done after ``draw``, when the browser has the picture: timings, for example."""
+        self._rest = rest
 
     def _refresh(self) -> None:
-        self._is_busy = True
+        self._rest = None
         start = perf_counter()
+        self._tried(self.draw)
+        if perf_counter() - start > SLOW:
+            self._follow_drags(False)
+
+    def _finish(self) -> None:
+        """Do what ``afterwards`` was told, unless the picture has not been sent yet."""
+        if self._rest is None or self._holding_sync:
+            return
+        rest, self._rest = self._rest, None
+        if self.comm is not None:
+            sleep(SENDING)
+        with self.hold_sync():
+            self._tried(rest)
+
+    def _tried(self, task: Callable[[], object]) -> None:
+        """Do something; an error becomes words in the lab."""
+        self._is_busy = True
         try:
-            self.draw()
+            task()
             message = ""
         except (Exception, KeyboardInterrupt, SystemExit) as error:
             message = in_words(error, has_run=bool(self.svg), controls=bool(self.controls))
         finally:
             self._is_busy = False
         self.tell(message)
-        if perf_counter() - start > SLOW:
-            self._follow_drags(False)
 
     def _follow_drags(self, is_live: bool, controls: Collection[Control] | None = None) -> None:
         """Have sliders follow each step of a drag, or wait until they are released."""

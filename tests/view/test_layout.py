@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autodiff_kit.view.layout import Layout, crossings, layout
+from autodiff_kit.view.layout import Layout, crossings, layout, least_height
 from tests.gate import IN_THE_GATE
 from tests.view import graphs
 from tests.view.graphs import Edges, Graph, Nodes, Sketch
@@ -224,6 +224,28 @@ def test_what_two_shared_values_make_does_not_tear_off_from_its_own_consumer() -
 
 
 # Left and right
+
+
+@given(dags(), st.integers(0, 3), st.booleans())
+@random_graphs
+def test_a_drawing_is_not_lower_than_its_least_height(
+    graph: tuple[Nodes, Edges], every: int, is_dense: bool
+) -> None:
+    nodes, edges = graph
+    labels = [(70.0, 24.0) if every and k % every == 0 else None for k in range(len(edges))]
+
+    least = least_height(nodes, edges, labels, is_dense=is_dense)
+
+    assert least <= layout(nodes, edges, labels, is_dense=is_dense).height
+
+
+def test_the_least_height_of_a_chain_is_near_its_height() -> None:
+    nodes, edges, _ = FIXTURES["chain"]
+    labels = [(70.0, 24.0)] * len(edges)
+
+    least = least_height(nodes, edges, labels)
+
+    assert least > 0.95 * layout(nodes, edges, labels).height
 
 
 @given(trees())

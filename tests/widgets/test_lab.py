@@ -40,6 +40,50 @@ def test_a_lab_draws_at_once_and_after_each_change():
     assert 'width="5"' in lab.canvas.svg
 
 
+def test_what_takes_time_is_done_when_the_picture_has_been_sent(monkeypatch):
+    log = []
+
+    class Timed(Bars):
+        def draw(self):
+            super().draw()
+            self.afterwards(self.measure)
+
+        def measure(self):
+            log.append("measured")
+            self.note = f"{self.drawn} ms"
+
+    lab = Timed()
+    monkeypatch.setattr(
+        lab,
+        "send_state",
+        lambda key=None: log.append([*([key] if isinstance(key, str) else key or ())]),
+    )
+    log.clear()
+
+    lab.set_state({"_moves": {"count": [1, 5]}})  # as the browser does
+    moved = [*log]
+    log.clear()
+    lab.state = {"count": 7}
+
+    for steps in (moved, log):
+        at = steps.index("measured")
+        assert any("svg" in keys for keys in steps[:at])
+        assert any("note" in keys for keys in steps[at:])
+    assert lab.note == "3 ms"
+
+
+def test_an_error_in_what_is_done_afterwards_is_told_and_the_picture_stays():
+    class Failing(Bars):
+        def draw(self):
+            super().draw()
+            self.afterwards(lambda: 1 / 0)
+
+    lab = Failing()
+
+    assert "ZeroDivisionError" in lab.message
+    assert 'width="3"' in lab.canvas.svg
+
+
 def test_the_picture_of_a_lab_that_is_not_alive_says_what_a_run_brings_back(monkeypatch):
     pictures = []
     monkeypatch.setattr(lab_module, "display", lambda data, **_: pictures.append(data))
