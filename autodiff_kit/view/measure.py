@@ -92,7 +92,7 @@ def near_size(
     groups: Sequence[Sequence[str]],
     most: float = inf,
 ) -> Size:
-    """Return about how wide and high it will be; of what is higher than ``most``, only that it is."""
+    """Return about how wide and high it will be; what is higher than ``most`` is not laid out."""
     nodes = recording["nodes"]
     has_pass = any(events_of(recording["events"], "backward"))
     sizes: list[Size] = []

@@ -203,9 +203,11 @@ class Picture:
         for detail in details if self.size <= WHOLE or self._fold is not None else details[:2]:
             self.outline.detail = detail
             part = ABOUT if self.size <= WHOLE else 1.0
-            most = HEIGHT / part if self.size <= TRIED else inf  # of more nodes, sizes are compared
+            highest = (
+                HEIGHT / part if self.size <= TRIED else inf
+            )  # of more nodes, sizes are compared
             groups = self.opened_parts.groups
-            size = near_size(self.outline, self._recording, self._names, groups, most)
+            size = near_size(self.outline, self._recording, self._names, groups, highest)
             if is_drawn := _fits(size, part):
                 self._draw()
                 size = self.layout.width, self.layout.height

@@ -161,7 +161,7 @@ class Batching(StepperLab, Plotted):
         self.show(batching_plot(ways), caption)
         self._pick()
 
-    def _time(self, calls: list[Callable[[], None]], has_effects: bool) -> None:
+    def _time(self, calls: Sequence[Callable[[], None]], has_effects: bool) -> None:
         """Time all three; shown live and nowhere else, as it is another time every time."""
         seconds, why = seconds_or_why(*calls, of=[self._step], has_effects=has_effects)
         self.note = why
