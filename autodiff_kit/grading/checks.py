@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import math
+import re
 import textwrap
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +22,7 @@ import numpy as np
 __all__ = ["Check", "Performed", "Program", "alike", "as_array", "check", "same", "show"]
 
 
+_MOST = 24  # numbers of an array that are shown
 Program = Callable[[np.random.Generator], str]  # draws the source of a program
 
 
@@ -304,14 +306,20 @@ def show(value: Any, limit: int = 160, digits: int = 4) -> str:
 
 def _show(value: Any, room: int, digits: int) -> str:
     if isinstance(value, np.ndarray) and value.ndim:
-        if value.ndim > 4 and value.size > 24:
+        if value.ndim > 4 and value.size > _MOST:
             return f"an array of shape {value.shape}"
         # Beside numbers of ordinary size, what is nearly 0 is shown as 0.
         ordinary = bool(value.size) and value.dtype.kind == "f" and np.abs(value).max() > 0.01
+
+        def number(x: Any) -> str:
+            return f"{round(float(x), digits) + 0.0 if ordinary else float(x):.{digits + 2}g}"
+
         numbers = np.array2string(
-            value, precision=digits, separator=", ", threshold=24, suppress_small=ordinary
+            value, separator=", ", threshold=_MOST, formatter={"float_kind": number}
         )
-        return f"{' '.join(numbers.split())} of shape {value.shape}"
+        text = re.sub(r"\s+", " ", numbers).replace("[ ", "[")
+        # The brackets of a small one say which shape it has.
+        return text if 0 < value.size <= _MOST else f"{text} of shape {value.shape}"
     if isinstance(value, np.ndarray | np.generic):
         return _show(value.item(), room, digits)
     if isinstance(value, str):

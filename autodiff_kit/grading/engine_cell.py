@@ -11,7 +11,8 @@ import sys
 from pathlib import Path
 
 from autodiff_kit.grading.course import Course, find_course, open_course
-from autodiff_kit.grading.feedback import Part, in_cell, inline
+from autodiff_kit.grading.feedback import Part, in_cell
+from autodiff_kit.grading.feedback_card import inline
 from autodiff_kit.grading.my_engine import FILE, load_engine
 
 __all__ = ["EngineSoFar", "use_engine"]

@@ -8,8 +8,6 @@ next: ``release.py``.
 from __future__ import annotations
 
 import dataclasses
-import html
-import re
 import secrets
 import sys
 from collections.abc import Sequence
@@ -23,6 +21,7 @@ from autodiff_kit.grading.calls import Call, Limits, Reply, Work
 from autodiff_kit.grading.code_in_kernel import code_in, history
 from autodiff_kit.grading.course import Course, find_course, open_course
 from autodiff_kit.grading.exercise import Exercise, with_checks
+from autodiff_kit.grading.feedback_card import CheckLine, StepLine, card, inline
 from autodiff_kit.grading.marking import MISSING, NOT_ATTEMPTED, Result, Row, grade_code, listed
 from autodiff_kit.grading.messages import Space
 from autodiff_kit.grading.my_engine import keep_part
@@ -35,7 +34,7 @@ from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
 __all__ = [
     *("Feedback", "Part", "Words", "check", "hidden_test", "hint"),
-    *("in_cell", "inline", "picture_of"),
+    *("in_cell", "picture_of"),
 ]
 
 _cell: tuple[int, list[Part]] = (0, [])  # how many cells were run, and the results of the last
@@ -49,6 +48,7 @@ _HAND_IN = (
     'from autodiff_kit.grading import submit; submit("{}")'
 )
 
+_OTHERS = "Checks that fail as well:"
 _P = TypeVar("_P", bound="Part")
 _BEGIN = (
     "Not sure how to begin? `from autodiff_kit.puzzles import parsons`, and then "
@@ -141,21 +141,36 @@ class Feedback(Part):
 
     def markup(self) -> str:
         """Return what is said as HTML."""
-        parts = [f"<p><b>{html.escape(self._headline())}</b></p>"]
-        for row in self.result.rows:
-            text = f"{_mark(row)} {row.step}: {row.points:g} of {row.max:g} points"
-            parts.append(f"<p>{html.escape(text)}</p>")
-            if row.status not in ("right", NOT_ATTEMPTED):
-                words = "<br>".join(map(inline, self._lines(row)))
-                picture = picture_of(self.exercise, self.result, row)
-                picture = picture if self._has_answer else without_right(picture)
-                parts.append(f"<blockquote>{words}</blockquote>{picture}")
-        *lines, last = [f"<p>{inline(line)}</p>" for line in self._last_line()]
+        heading, _, note = self._headline().partition(" on newly")
         file = f"{self._after.name}.ipynb" if self._after and self.passed else ""
-        if file and Path(file).is_file():
-            last = f'<p><a href="{file}">{last[3:-4]}</a></p>'
-        parts += [*lines, last]
-        return f'<div class="adk-feedback">{"".join(parts)}</div>'
+        return card(
+            heading,
+            f"on newly{note}" if note else "",
+            map(self._step, self.result.rows),
+            self._last_line(),
+            file if file and Path(file).is_file() else "",
+        )
+
+    def _step(self, row: Row) -> StepLine:
+        points = f"{row.points:g} of {row.max:g} points"
+        status = _mark(row)[1:-1]
+        if row.status in ("right", NOT_ATTEMPTED):
+            return StepLine(row.step, points, status)
+        picture = picture_of(self.exercise, self.result, row)
+        picture = picture if self._has_answer else without_right(picture)
+        failed = {*row.failed}
+        lines = [
+            CheckLine(
+                c.concept, None if failed & {n.name for n in c.needs} else c.name not in failed
+            )
+            for c in self.exercise.checks
+            if c.step == row.step
+        ]
+        is_listed = len(lines) > 1 and row.status == "wrong"
+        lines_left = [
+            line for line in self._lines(row) if not (is_listed and line.startswith(_OTHERS))
+        ]
+        return StepLine(row.step, points, status, lines_left, picture, lines if is_listed else ())
 
     def _lines(self, row: Row) -> list[str]:
         """Return what is said of a step: without the right answer, and with all that is wrong."""
@@ -169,7 +184,7 @@ class Feedback(Part):
                 if check.name in row.failed and check.caption not in row.text and not check.needs
             ]
             if others and len(others) < len(row.failed):
-                lines.append(f"Checks that fail as well: {'; '.join(others)}.")
+                lines.append(f"{_OTHERS} {'; '.join(others)}.")
         return lines
 
     def _headline(self) -> str:
@@ -228,11 +243,6 @@ def picture_of(exercise: Exercise, result: Result | None, row: Row | None) -> st
                 except Exception:  # an answer of another kind cannot be drawn
                     return ""
     return ""
-
-
-def inline(text: str) -> str:
-    """Return one line as HTML; what stands between backticks is code."""
-    return re.sub("`([^`]+)`", r"<code>\1</code>", html.escape(text))
 
 
 class Words(Part, str):

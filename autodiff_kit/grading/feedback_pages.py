@@ -17,7 +17,7 @@ from pathlib import Path
 from autodiff_kit.files import written_whole
 from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.feedback import inline
+from autodiff_kit.grading.feedback_card import inline
 from autodiff_kit.grading.identity import Platform, platform_of
 from autodiff_kit.grading.results import (
     BY_HAND,

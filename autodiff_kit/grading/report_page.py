@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.class_figures import FEWEST, Mistake, Overview, Own, StepFigures
 from autodiff_kit.grading.due import Due, in_words
-from autodiff_kit.grading.feedback import inline
+from autodiff_kit.grading.feedback_card import inline
 from autodiff_kit.html_page import html_page
 
 __all__ = ["report_page"]

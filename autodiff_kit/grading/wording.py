@@ -59,6 +59,9 @@ def evidence(
             elif lacks := _lacks_attribute(answer):
                 yours += f"  ({lacks})"
             yours += _precision(answer.value)
+            where = _first_number(check, answer, best)
+            if where and not answer_text.startswith("at ["):
+                yours += f"\nThe first number that is not right: {where}."
             word = "right is, for example," if check.many else "right is"
             best_of = "" if best.status != "ok" else f"\n{word} {expected}"
             return f"For {check.caption}:\n{yours}{best_of}"
@@ -133,12 +136,30 @@ def _apart(value: Any, expected: Any) -> tuple[str, str]:
     return mine, right
 
 
+def _first_number(check: Check, answer: Answer, best: Answer) -> str:
+    """Say which number of an array is the first wrong one, if it is one of several."""
+    if answer.status != "ok" or best.status != "ok":
+        return ""
+    value, expected, name = answer.value, best.value, ""
+    if isinstance(check.in_words, tuple) and isinstance(value, list | tuple):
+        part = _first_difference(value, expected)
+        if part is None:
+            return ""
+        name, value, expected = check.in_words[part[0]], value[part[0]], expected[part[0]]
+    if not isinstance(expected, np.ndarray) or expected.size < 2:
+        return ""
+    value = as_array(value)
+    place = None if value is None else _first_difference(value, expected)
+    name = f"{name.removesuffix(':')} " if name else ""
+    return "" if place is None else f"{name}at {[*place]}"
+
+
 def _first_difference(value: Any, expected: Any) -> tuple[Any, ...] | None:
     """Return the index of the first part in which two answers differ, if they have parts."""
     if isinstance(value, np.ndarray) and isinstance(expected, np.ndarray):
         if value.shape != expected.shape or not value.ndim:
             return None
-        unlike = np.argwhere(~np.isclose(value, expected, equal_nan=True))
+        unlike = np.argwhere(~np.isclose(value, expected, 1e-6, equal_nan=True))
         return tuple(map(int, unlike[0])) if len(unlike) else None
     if isinstance(value, dict) and isinstance(expected, dict) and value.keys() == expected.keys():
         keys: Any = expected.keys()

@@ -15,7 +15,8 @@ from typing import Any
 import traitlets
 
 from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.feedback import inline, picture_of
+from autodiff_kit.grading.feedback import picture_of
+from autodiff_kit.grading.feedback_card import inline
 from autodiff_kit.grading.progress import keep, known
 from autodiff_kit.grading.puzzles import Line, Puzzle, arranged, filled, key_of, places_from
 from autodiff_kit.lessons.cards import Card

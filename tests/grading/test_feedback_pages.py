@@ -92,15 +92,15 @@ def test_a_page_says_points_the_mistake_a_hint_and_the_comment(place: Path) -> N
 
 
 def test_a_comment_takes_the_place_of_another_and_can_be_taken_back(place: Path) -> None:
-    for text in ("first", "second"):
+    for text in ("One remark", "Another"):
         run("comment", "dan", "01.double", "--text", text)
     run("feedback")
     after_two = page("dan")
     run("comment", "dan", "01.double", "--withdraw")
     run("feedback")
 
-    assert "second" in after_two and "first" not in after_two
-    assert "second" not in page("dan")
+    assert "Another" in after_two and "One remark" not in after_two
+    assert "Another" not in page("dan")
 
 
 def test_a_comment_needs_a_learner_a_step_and_words(place: Path) -> None:

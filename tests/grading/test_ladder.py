@@ -69,3 +69,27 @@ def test_full_marks_open_the_next_exercise_where_it_lies(result: Result, tmp_pat
     assert link not in shown_for(right, after=after)[1]
     (tmp_path / "e05_broadcast.ipynb").write_text("{}")
     assert link in shown_for(right, after=after)[1]
+
+
+def test_a_card_shows_which_checks_of_a_step_fail_and_which_wait_for_others() -> None:
+    exercise = COURSE.exercise("02.rules")
+    code = exercise.solution.replace("return g * y, g * x", "return g, g")
+
+    page = Feedback(exercise, grade_code(exercise, code, Trusted(), 3)).markup()
+
+    failed = 'aria-label="wrong">\N{MULTIPLICATION X}</span><span>rule of x * y</span>'
+    waiting = 'aria-label="asked when the others are right">'
+    assert failed in page and page.count(waiting) == 1
+    assert page.count("<li") == 2  # the other steps are right, and have no list
+    assert "contribution to x: [10], contribution to y: [10]" in page
+
+
+def test_an_array_names_the_first_number_that_is_not_right() -> None:
+    exercise = COURSE.exercise("06.matmul")
+    code = exercise.solution.replace("return g @ b.T, a.T @ g", "return g @ b.T, a @ g")
+
+    (row, _) = grade_code(exercise, code, Trusted(), 3).rows
+
+    # By hand: a.T @ g is [[1 * 1 + 2 * 3, ...], ...], and a @ g begins with 1 * 1 + 0 * 3.
+    assert "contribution to b: [[1, 2], [5, 8]]" in row.text
+    assert "The first number that is not right: contribution to b at [0, 0]." in row.text

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from autodiff_kit.grading.array_pictures import first_difference
 from autodiff_kit.grading.checks import check
 from autodiff_kit.grading.rules import (
     contributions,
@@ -36,6 +37,7 @@ def pair(rng):
 class Mul:
     caption = "g = 10, x = 3, y = 5"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([5.0])}
+    in_words = ("contribution to x:", "contribution to y:")
 
     def generate(rng):
         data = with_complex(rng, pair(rng), "gxy")
@@ -58,6 +60,7 @@ class Mul:
 class Div:
     caption = "g = 10, x = 3, y = 2"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([2.0])}
+    in_words = ("contribution to x:", "contribution to y:")
 
     def generate(rng):
         data = pair(rng)
@@ -102,6 +105,7 @@ class Exp:
 class Pow:
     caption = "g = 10, x = [2, 0], n = 3; and the same with n = 2"
     example = {"g": np.array([10.0, 10.0]), "x": np.array([2.0, 0.0]), "n": 3, "m": 2}
+    in_words = ("contribution for n = 3:", "for n = 2:")
 
     kinds = (2, 3, 4)
 
@@ -136,6 +140,7 @@ class Pow:
 class Relu:
     caption = "g = [10, 20, -30], x = [-1, 0, 4]"
     example = {"g": np.array([10.0, 20.0, -30.0]), "x": np.array([-1.0, 0.0, 4.0])}
+    picture = first_difference("x")
 
     def generate(rng):
         # A difference moves some of them over the corner, and others not at all.

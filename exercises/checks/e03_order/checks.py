@@ -97,6 +97,7 @@ def places(data, value, expected):
 
 @check(step="order", points=3, concept="all users first", cases=4, using=[build, ordered])
 class Shared:
+    in_words = ", ".join
     caption = "d, which uses c and a, where c uses b, and b uses a"
     example = {"inputs": [[], [0], [1], [0, 2]], "names": ["a", "b", "c", "d"]}
 
@@ -118,6 +119,7 @@ class Shared:
 
 @check(step="order", points=1, concept="one node used twice", using=[build, ordered])
 class Doubled:
+    in_words = ", ".join
     caption = "fourth = square * square, square = x * x"
     example = {"inputs": [[], [0, 0], [1, 1]], "names": ["x", "square", "fourth"]}
 
@@ -137,6 +139,7 @@ class Doubled:
 
 @check(step="order", points=2, concept="leaves and constants, too", cases=4, using=[build, ordered])
 class Constants:
+    in_words = ", ".join
     caption = "double = const * x, where const requires no gradient"
     example = {"inputs": [[], [], [0, 1]], "names": ["const", "x", "double"]}
     many = True

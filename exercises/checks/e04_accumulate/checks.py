@@ -268,6 +268,7 @@ class Inner:
 
 @check(step="backward", points=1, concept="constants get no gradient", using=[build])
 class Constants:
+    in_words = ("grad of 2:", "x.grad:", "w.grad:")
     caption = "y = 2 * x * w at x = 3 and w = 5, where 2 requires no gradient"
     example = {
         "leaves": [2.0, 3.0, 5.0],
@@ -301,6 +302,7 @@ class Constants:
 
 @check(step="backward", points=2, concept="shared arrays are not changed", using=[build])
 class Arrays:
+    in_words = ("x.grad:", "y.grad:", "the other x.grad:")
     caption = (
         "z = ((x + y) + x) * c at c = [10, 20]; a sum hands the same array to both inputs (.grad "
         "of x and y; and, elsewhere, .grad of x after backward((x + y) * c) and backward(y * 2))"

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from autodiff_kit.grading.array_pictures import first_difference
 from autodiff_kit.grading.checks import check
 from autodiff_kit.grading.untouched import untouched
 
@@ -31,6 +32,7 @@ class ToShape:
 
 @check(step="unbroadcast", points=2, concept="new axes in front")
 class Leading(ToShape):
+    picture = first_difference("the input")
     caption = "g of shape (2, 3, 4), full of ones, and shape (4,)"
     example = {"g": np.ones((2, 3, 4)), "shape": [4]}
 
@@ -45,6 +47,7 @@ class Leading(ToShape):
 
 @check(step="unbroadcast", points=2, concept="axes of size 1")
 class Ones(ToShape):
+    picture = first_difference("the input")
     caption = "g = [[1, 2], [3, 4]] and shape (1, 1)"
     example = {"g": np.array([[1.0, 2.0], [3.0, 4.0]]), "shape": [1, 1]}
 
@@ -57,6 +60,7 @@ class Ones(ToShape):
 
 @check(step="unbroadcast", points=2, concept="new axes and axes of size 1 together")
 class Both(ToShape):
+    picture = first_difference("the input")
     caption = "g of shape (2, 3, 4), full of ones, and shape (3, 1)"
     example = {"g": np.ones((2, 3, 4)), "shape": [3, 1]}
 
@@ -71,6 +75,7 @@ class Both(ToShape):
 
 @check(step="unbroadcast", points=1.5, concept="a single number, stretched")
 class Scalar:
+    picture = first_difference("the input")
     caption = "g = [1, 2, 3] and shape ()"
     example = {"g": np.array([1.0, 2.0, 3.0])}
 
@@ -86,6 +91,8 @@ class Scalar:
 
 @check(step="multiply", points=1.5, concept="first multiply, then sum")
 class Multiply:
+    in_words = ("contribution to x:", "contribution to y:")
+    picture = first_difference("x", "y")
     caption = "g = [[1, 1], [10, 10]], x = [1, 2], y = [[3, 4], [5, 6]]"
     example = {
         "g": np.array([[1.0, 1.0], [10.0, 10.0]]),

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from autodiff_kit.grading.array_pictures import first_difference
 from autodiff_kit.grading.checks import check
 from autodiff_kit.grading.rules import (
     contributions,
@@ -49,6 +50,8 @@ def by_indices(data):
 
 @check(step="matmul", points=3.5, concept="two matrices", using=[contributions])
 class Matrices:
+    in_words = ("contribution to a:", "contribution to b:")
+    picture = first_difference("a", "b")
     caption = "g = [[1, 2], [3, 4]], a = [[1, 0], [2, 1]], b = [[5, 6], [7, 9]]"
     example = {
         "g": np.array([[1.0, 2.0], [3.0, 4.0]]),
@@ -69,6 +72,8 @@ class Matrices:
 
 @check(step="batches", points=3, concept="a batch of pairs", using=[contributions])
 class Batches:
+    in_words = ("contribution to a:", "contribution to b:")
+    picture = first_difference("a", "b")
     caption = (
         "batches of two 2 x 2 matrices (a is 1, 2, ... 8, b is 2, 4, ... 16, g is 1, -1, 1, ...)"
     )
@@ -91,6 +96,8 @@ class Batches:
 
 @check(step="batches", points=2.5, concept="one matrix for the whole batch", using=[contributions])
 class Shared:
+    in_words = ("contribution to a:", "contribution to b:")
+    picture = first_difference("a", "b")
     caption = (
         "a batch of two 1 x 1 matrices, 1 and 2, times one matrix [[3, 4]], with g full of ones"
     )

@@ -10,6 +10,7 @@ def on_and_off(rng):
 
 @check(step="context", points=2, concept="blocks inside of blocks", cases=4)
 class Nesting:
+    in_words = ("before:", "outer block:", "inner block:", "outer one again:", "after:")
     caption = (
         "a block in a block (its object made first): is recording on before, in the outer block, "
         "in the inner one, in the outer one again, and after"
@@ -54,6 +55,7 @@ def from_off(step):
 
 @check(step="context", points=3, concept="errors", using=[from_off])
 class Errors:
+    in_words = ("in the block:", "error:", "afterwards:")
     caption = (
         "an error in a block: is recording on in the block, which error comes out, and is it on "
         "afterwards"
@@ -91,6 +93,7 @@ class Errors:
 
 @check(step="decorator", points=2, concept="every call, and what goes in and out")
 class Decorated:
+    in_words = ("inside:", "result:", "after:") * 2
     caption = (
         "f(7, scale=2) and f(7, scale=3), which multiply: state inside, result, and state after"
     )
@@ -123,6 +126,7 @@ class Decorated:
 
 @check(step="decorator", points=1, concept="a function that calls itself")
 class Recursion:
+    in_words = ("first call:", "second call:", "third call:", "after all:")
     caption = "a function that calls itself twice: the state in each call, and after all of them"
     example = 2
 
@@ -166,6 +170,7 @@ class Recursion:
     using=[from_off],
 )
 class Generators:
+    in_words = (*("inside:", "piece:", "while it waits:") * 2, "at the end:")
     caption = "a generator with 2 pieces: the state in it, its number, and the state while it waits"
     example = {"pieces": 2, "on": [True]}
 

@@ -5,6 +5,8 @@ import numpy as np
 from autodiff_kit.grading.checks import check
 from autodiff_kit.grading.rules import exact, inexact
 
+NEARBY = ("value:", "gradient:", "other operations:", "value nearby:", "gradient nearby:")
+
 
 def power(x, n):
     return x**n
@@ -128,6 +130,7 @@ def a_tree(rng, depth):
 
 @check(step="power", points=2, concept="a loop", cases=4, using=[read])
 class Power:
+    in_words = NEARBY
     caption = (
         "power(x, 3) at x = 2 (value, gradient, how many nodes are no sum or product; "
         "and value and gradient at x = 2.0005)"
@@ -149,6 +152,7 @@ class Power:
 
 @check(step="power", points=1, concept="a loop of no rounds", cases=1)
 class NoRounds:
+    in_words = ("value:", "gradient:", "of the product: value", "gradient of x:", "of c:")
     caption = (
         "power(x, 0) at x = 2 (value and gradient), and then power(x, 0) * c at c = 5 (value, then "
         "the gradients of x and c)"
@@ -175,6 +179,7 @@ class NoRounds:
 
 @check(step="rounds", points=3, concept="a branch in every round", cases=5, using=[read])
 class Rounds:
+    in_words = NEARBY
     caption = (
         "rounds(x, 2) at x = 1.5 (value, gradient, how many nodes are no sum or product; "
         "and value and gradient at x = 1.5005)"
@@ -200,6 +205,7 @@ class Rounds:
 
 @check(step="rounds", points=1, concept="exactly 2 is not larger than 2", using=[read])
 class Edge:
+    in_words = NEARBY
     caption = (
         "rounds(x, 1) at x = 2 (value, gradient, how many nodes are no sum or product; "
         "and value and gradient at x = 1.9995)"
@@ -221,6 +227,7 @@ class Edge:
 
 @check(step="tree", points=3, concept="a recursion", using=[read])
 class Tree:
+    in_words = NEARBY
     caption = (
         "the tree ((1, 2), 3) at w = 2 (value, gradient, how many nodes are no sum or "
         "product; and value and gradient at w = 2.0005)"

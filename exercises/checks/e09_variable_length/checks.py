@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from autodiff_kit.grading.array_pictures import first_difference
 from autodiff_kit.grading.checks import check
 from autodiff_kit.grading.rules import exact, inexact
 from autodiff_kit.grading.untouched import untouched
@@ -35,6 +36,7 @@ def lengths(rng, place):
 
 @check(step="state", points=1.5, concept="one sequence of any length")
 class State:
+    in_words = ("for 1, -1:", "for 1:", "for none:")
     caption = "the sequences 1, -1 and 1 and an empty one, with w = 0.5 and u = 2"
     example = {
         "sequences": [np.array([1.0, -1.0]), np.array([1.0]), np.array([])],
@@ -128,6 +130,7 @@ class Rule:
         "losses": np.array([[1.0, 2.0, 6.0], [7.0, 50.0, 50.0]]),
         "lengths": np.array([3, 1]),
     }
+    picture = first_difference("losses")
 
     kinds = PLACES
 

@@ -79,6 +79,7 @@ FIVE = {
 
 @check(step="save", points=2, concept="what each rule reads", cases=4)
 class Reads:
+    in_words = ("mul saves", "exp saves", "add saves")
     caption = "mul, exp and add, all inputs requiring a gradient"
     example = ["mul", "exp", "add"]
 
@@ -95,6 +96,7 @@ class Reads:
 
 @check(step="save", points=2, concept="rules that are never asked", cases=4)
 class Unasked:
+    in_words = ("only x requires one:", "only y does:", "none does:")
     caption = "x * y where only x, only y, or none of them requires a gradient"
     example = [["mul", True, False], ["mul", False, True], ["mul", False, False]]
 
@@ -116,6 +118,7 @@ class Unasked:
 
 @check(step="run", points=2, concept="every so many inputs", using=[chain])
 class Checkpoints:
+    in_words = ("result:", "saved:")
     caption = "3 blocks with every = 2 (the result, then pairs of block number and saved input)"
     example = {**FIVE, "blocks": [TURN, GROW, TURN], "factors": np.ones(3)}
 
@@ -156,6 +159,7 @@ class Gradient:
 
 @check(step="gradient", points=2, concept="little work, little memory", cases=2, using=[chain])
 class Work:
+    in_words = ("gradient of the first and the last:", "calls:", "values held:", "inputs waiting:")
     caption = (
         "9 blocks with every = 3, for 10,000 columns (gradient of the first and the last, calls of "
         "each block's forward, most values held at a time, most inputs waiting for their rule)"

@@ -314,6 +314,7 @@ class Loss:
 class Steps:
     caption = "a small network, three steps with rate 0.1 (all parameters afterwards)"
     example = {**SMALL, "rate": 0.1, "steps": 3}
+    in_words = ("w1:", "b1:", "w2:", "b2:")
 
     def generate(rng):
         return {**task(rng), "rate": float(rng.uniform(0.05, 0.2)), "steps": 3}
@@ -332,6 +333,7 @@ class Steps:
 
 @check(step="step", points=1, concept="no graph is kept", cases=2, using=[tensors, first_move])
 class Alive:
+    in_words = ("difference of losses:", "other nodes alive:", "parameters:", "slopes:")
     caption = (
         "two steps (the loss that the first returned, less the one before it; whether other "
         "nodes than the parameters are still alive; the parameters after one step, and the "

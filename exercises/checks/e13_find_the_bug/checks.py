@@ -188,6 +188,7 @@ def are_walks(data, value, expected):
 
 @check(step="visit", points=2, concept="each walk begins anew")
 class Walks:
+    in_words = ("visit(z):", "visit(z) again:", "visit(y):")
     caption = "y = x * x and z = y * x at x = 3: visit(z), then visit(z) again, then visit(y)"
     example = {"values": [3.0, 9.0, 27.0], "inputs": [[], [0, 0], [1, 0]], "roots": [2, 2, 1]}
     many = True

@@ -209,6 +209,7 @@ OTHERS = {"x": 5.0, "y": 7.0, "z": 7.0}
     using=[build, are_equal],
 )
 class Same:
+    in_words = ("x * y at 2 and at 5:", "x * y and x + y:")
     caption = "x * y at x = 2 and at x = 5; x * y and x + y (are their descriptions equal?)"
     example = [
         [[X, Y, ["*", [0, 1]]], [Y, X, ["*", [1, 0]]], AT, OTHERS],
@@ -237,6 +238,7 @@ class Same:
     step="describe", points=1, concept="computed once or twice", cases=6, using=[build, are_equal]
 )
 class Sharing:
+    in_words = ("s + s twice:", "s + s and s + r:", "(s + r) * s and (s + r) * r:")
     caption = (
         "s + s and s + s; s + s and s + r; (s + r) * s and (s + r) * r, where s and r are two "
         "nodes x * y (are their descriptions equal?)"
@@ -277,6 +279,7 @@ class Sharing:
 
 @check(step="describe", points=1, concept="the order of inputs", cases=4, using=[build, are_equal])
 class Order:
+    in_words = ("the same twice:", "the product turned round:", "the difference turned round:")
     caption = (
         "(x + y) * x twice; (x + y) * x and x * (x + y); (x + y) - x and x - (x + y) (are their "
         "descriptions equal?)"
@@ -310,6 +313,7 @@ class Order:
 
 @check(step="describe", points=1, concept="which leaf it is", cases=4, using=[build, are_equal])
 class Leaves:
+    in_words = ("x * y twice:", "x * y and x * z:")
     caption = "x * y and x * y; x * y and x * z at z = y (are their descriptions equal?)"
     example = [
         [[X, Y, ["*", [0, 1]]], [X, Y, ["*", [0, 1]]], AT, AT],
@@ -344,6 +348,7 @@ class Leaves:
 
 @check(step="describe", points=1, concept="any size", cases=2, slow=True, using=[chain])
 class Large:
+    in_words = ("the same chain:", "another one:")
     caption = (
         "a chain of 1100 operations, most of them t = t + t: the same chain again, and one that "
         "differs at its beginning (are the descriptions equal?)"
@@ -585,6 +590,7 @@ def graph_of_lines(data, value, expected):
 
 @check(step="write_down", points=1, concept="a line stands behind those it needs", using=[build])
 class Lines:
+    in_words = "; ".join
     caption = "s + (s - x), where s = x * y"
     example = [X, Y, ["*", [0, 1]], ["-", [2, 0]], ["+", [2, 3]]]
     many = True
@@ -608,6 +614,7 @@ class Lines:
 
 @check(step="write_down", points=1, concept="one line for each operation", using=[build])
 class Once:
+    in_words = "; ".join
     caption = "d * d, where d = s + r, and s and r are two nodes x - y"
     example = [X, Y, ["-", [0, 1]], ["-", [0, 1]], ["+", [2, 3]], ["*", [4, 4]]]
     many = True

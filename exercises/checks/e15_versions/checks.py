@@ -206,6 +206,7 @@ class Copies:
 
 @check(step="saved", points=1, concept="keeps the array itself")
 class Kept:
+    in_words = ("got:", "got after the change:")
     caption = (
         "a = Array([1, 2, 3]), a.add_(1), saved = Saved(a), got = saved.get() (got as it is then, "
         "and got after a.data[1] = 50, which writes into the memory of a)"
@@ -238,6 +239,7 @@ class Kept:
 
 @check(step="saved", points=1, concept="refuses what was changed", cases=6, using=[refusal])
 class Changed:
+    in_words = ("left alone:", "after one change:", "after two:")
     caption = (
         "an Array that is saved, and then: left alone; a.add_(1); a.add_(1) and a.add_(-1) "
         "(for each of the three: does get() refuse?)"

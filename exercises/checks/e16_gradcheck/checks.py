@@ -164,6 +164,7 @@ class Mixed:
 
 @check(step="numerical", points=1, concept="x stays as it was", using=[bowl])
 class Untouched:
+    in_words = ("gradient:", "x afterwards:", "numbers of it that changed:")
     caption = (
         "f(x) = 500 * (x - [[0, 1]])**2 + sin(3 * x) at x = [[0.01, 0.98]], with g = [[1, -2]] "
         "(the gradient, x afterwards, and how many of its numbers are others now)"
@@ -483,7 +484,7 @@ def what_was_missed(data, value, expected):
     slow=True,
     using=[asking],
 )
-class Cotangents:
+class UsesOfG:
     caption = (
         'a right rule of tanh ("tanh"), one of x * x that forgets g ("square"), and a right one '
         'of the sum of all numbers ("total")'
@@ -613,6 +614,7 @@ class Rule:
 
 @check(step="rule_of_rule", points=1, concept="the rule of the rule")
 class Second:
+    in_words = ("for g:", "for x:")
     caption = "rule_of_rule(gg, g, x) for gg = [10], g = [3], x = [0] (for g, then for x)"
     example = {"gg": np.array([10.0]), "g": np.array([3.0]), "x": np.array([0.0])}
 

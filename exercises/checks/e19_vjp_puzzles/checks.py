@@ -72,7 +72,7 @@ class Rule:
 class Columns(Rule):
     caption = "g = [1, 2, 3, 4, 5, 6] and x of shape (2, 3)"
     example = {"g": np.arange(1.0, 7.0), "shape": [2, 3]}
-    picture = first_difference("x", given="g")
+    picture = first_difference("x")
 
     def generate(rng):
         shape = sizes(rng, 2)
@@ -94,7 +94,8 @@ class Scale(Rule):
         "x": np.array([[5.0, 6.0], [7.0, 8.0]]),
         "s": np.array([[10.0], [100.0]]),
     }
-    picture = first_difference("x", "s", given="g")
+    in_words = ("contribution to x:", "contribution to s:")
+    picture = first_difference("x", "s")
 
     def generate(rng):
         n, m = sizes(rng, 2)
@@ -119,7 +120,8 @@ class Outer(Rule):
         "x": np.array([1.0, -1.0]),
         "y": np.array([1.0, 0.0, 2.0]),
     }
-    picture = first_difference("x", "y", given="g")
+    in_words = ("contribution to x:", "contribution to y:")
+    picture = first_difference("x", "y")
 
     def generate(rng):
         n, m = sizes(rng, 2)
@@ -143,7 +145,8 @@ class Linear(Rule):
         "x": np.array([[3.0, 4.0, 5.0]]),
         "w": np.array([[1.0, 0.0, 2.0], [0.0, 1.0, -1.0]]),
     }
-    picture = first_difference("x", "w", given="g")
+    in_words = ("contribution to x:", "contribution to w:")
+    picture = first_difference("x", "w")
 
     def generate(rng):
         n, k, m = sizes(rng, 3)
@@ -167,7 +170,7 @@ class Gather(Rule):
         "rows": np.array([2, 0, 2]),
         "shape": [4, 2],
     }
-    picture = first_difference("table", given="g")
+    picture = first_difference("table")
 
     kinds = ("a row twice", "a row three times", "the last row")
 
@@ -194,7 +197,7 @@ class Gather(Rule):
 class Cumsum(Rule):
     caption = "g = [[1, 2, 4], [10, 20, 40]]"
     example = {"g": np.array([[1.0, 2.0, 4.0], [10.0, 20.0, 40.0]])}
-    picture = first_difference("x", given="g")
+    picture = first_difference("x")
 
     def generate(rng):
         return {"g": rng.normal(size=sizes(rng, 2))}
@@ -211,7 +214,7 @@ class Cumsum(Rule):
 class Max(Rule):
     caption = "g = [10, 20], x = [[1, 5, 2], [3, 0, 3]]"
     example = {"g": np.array([10.0, 20.0]), "x": np.array([[1.0, 5.0, 2.0], [3.0, 0.0, 3.0]])}
-    picture = first_difference("x", given="g")
+    picture = first_difference("x")
 
     kinds = ("equal ones", "nearly equal ones", "negative ones")
 
@@ -245,7 +248,7 @@ class LogSumExp(Rule):
         "x": np.log([[1.0, 1.0], [1.0, 3.0]]),
         "z": np.log([2.0, 4.0]),
     }
-    picture = first_difference("x", given="g")
+    picture = first_difference("x")
 
     def generate(rng):
         m = int(rng.choice([2, 4, 5]))
@@ -275,7 +278,7 @@ class Softmax(Rule):
         "g": np.array([[10.0, 20.0], [4.0, 8.0]]),
         "z": np.array([[0.5, 0.5], [0.25, 0.75]]),
     }
-    picture = first_difference("x", given="g")
+    picture = first_difference("x")
 
     def generate(rng):
         n, m = sizes(rng, 2)
@@ -304,7 +307,7 @@ class LayerNorm(Rule):
         "z": np.array([[1.0, 1.0, -1.0, -1.0]]),
         "std": np.array([[2.0]]),
     }
-    picture = first_difference("x", given="g")
+    picture = first_difference("x")
 
     def generate(rng):
         n, m = (int(size) for size in rng.permutation([3, 4, 5])[:2])
