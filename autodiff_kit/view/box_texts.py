@@ -151,9 +151,9 @@ def _fold_text(recording: RecordingData, box: Box) -> BoxText:
     if own:
         lines[-1:] = [", ".join([*lines[-1:], f"{size_of(own, nodes):,} parameters"])]
         label = "gradient norm"
-    elif ops and (last := nodes[ops[-1]])["name"]:
-        value = short(last["value"]) or shape_text(last["value"]["shape"])
-        lines.append(f"{last['name']} = {value}")
+    elif box.shown is not None and (shown := nodes[box.shown])["name"]:
+        value = short(shown["value"]) or shape_text(shown["value"]["shape"])
+        lines.append(f"{shown['name']} = {value}")
     return _text(in_short(title, NAME), symbol, lines, origin=symbol, ghost=ghost, label=label)
 
 

@@ -114,6 +114,19 @@ class Parts:
         self.root = Part(0, len(self.ops) - 1, "root", "the whole run", scope=root)
 
     @cached_property
+    def _roots(self) -> list[int]:
+        """Return the operations from which backward passes started, in order."""
+        passes = events_of(self._recording["events"], "backward")
+        return sorted({root for event in passes for root in event["roots"]})
+
+    def root_among(self, ops: Sequence[int]) -> int:
+        """Return the last of these operations from which a pass started, else the last one."""
+        place = bisect_right(self._roots, ops[-1]) - 1
+        root = self._roots[place] if place >= 0 else -1
+        at = bisect_right(ops, root) - 1
+        return root if at >= 0 and ops[at] == root else ops[-1]
+
+    @cached_property
     def links(self) -> list[tuple[int, int]]:
         """Return by rank which operation reads which: ``(earlier, later)``."""
         return self._reads[0]

@@ -233,11 +233,13 @@ class _Teller(ForwardSteps, BackwardSteps):
         """Tell the open fold if this event is the first after it.
 
         Rounds of a loop end with the first op or leaf of the next round, so that a backward pass
-        and a change in place that end a round belong to it; other folds end with their last op.
+        and a change in place that end a round belong to it; other folds end with their last op,
+        or, if there was a pass in them, with what the same code then changes in place.
         """
         assert self.open is not None
         next_round = event["kind"] in ("op", "leaf") and box is not self.open
-        done = self.ran and (next_round or not self.open.has_rounds)
+        goes_on = self.open.has_rounds or self._is_part_of(self.open, event)
+        done = self.ran and (next_round or not goes_on)
         if not done and event["kind"] != "error":
             return False
         self.at -= 1
@@ -245,6 +247,14 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.at += 1
         self.open = None
         return True
+
+    def _is_part_of(self, box: Box, event: Event) -> bool:
+        """Return whether a fold with a pass in it ends with this change, as with ``opt.step()``."""
+        parts, part = self.outline.parts, box.part
+        is_change = event["kind"] in ("modified", "grad") and self.passes > 0
+        if not is_change or parts is None or part is None:
+            return False
+        return parts.is_in(cast(int, event.get("scope", 0)), part)
 
     def inside(self, event: Event, box: Box | None) -> None:
         """Take note of what happens while a fold runs; it is told when its last op has run.
@@ -346,7 +356,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             value = change["value"]
             fields = the_value(value, self.picture(value))
             self.pending.setdefault(changed, {}).update(fields)
-        node = self.closing[box.id]
+        node = self.closing[box.id] if box.shown is None else box.shown
         count = len(box.ops)
         caption = f"{box.opening}: "
         if count:
@@ -355,7 +365,15 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += f"{count:,} op{'s' * (count > 1)}"
             if self.passes:
                 caption += f" and {self.passes:,} backward pass{'es' * (self.passes > 1)}"
-            caption += f", drawn as one box. The last op makes {ends}"
+            if node == box.ops[-1]:
+                told = "The last op makes"
+            else:
+                told = (
+                    f"The {'last ' * (self.passes > 1)}pass starts at"
+                    if self.passes
+                    else "It makes"
+                )
+            caption += f", drawn as one box. {told} {ends}"
         else:
             caption += "drawn as one box."
         if self.seeds and box.id not in self.owners.values():  # else its line is theirs

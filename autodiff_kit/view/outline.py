@@ -54,6 +54,9 @@ class Box:
         Of a fold: the source it stands for.
     ops : sequence of int
         The operations that it stands for, in order.
+    shown : int or None
+        The node whose value and gradient it shows; of a fold the operation from which a backward
+        pass started, else the last one.
     """
 
     id: str
@@ -65,6 +68,7 @@ class Box:
     count: str = ""
     where: list[Any] | None = None
     ops: Sequence[int] = field(default=(), compare=False)
+    shown: int | None = None
 
     @property
     def key(self) -> list[int] | None:
@@ -274,8 +278,9 @@ def _boxes(
     for number, run in enumerate(runs):
         inside, own = tuple(sorted(members[number])), ops[run.first : run.last + 1]
         box_of[ops[run.last]] = Box(
-            f"fold{number}", "fold", inside, run, run.title, run.of, run.count, run.where, own
-        )
+            f"fold{number}", "fold", inside, run, run.title, run.of, run.count, run.where, own,
+            parts.root_among(own),
+        )  # fmt: skip
     alike: dict[frozenset[int | None], list[int]] = {}
     for leaf, folds in users.items():
         several = len(folds) > 1 or (together and leaf not in fold_of)
@@ -295,7 +300,7 @@ def _boxes(
         if not (whole and record.get("part_of") is not None):
             outs = tuple(group) if whole else (n,)
             is_op = record["kind"] == "op"
-            box_of[n] = Box(str(n), record["kind"], outs, ops=outs if is_op else ())
+            box_of[n] = Box(str(n), record["kind"], outs, ops=outs if is_op else (), shown=n)
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
     boxes = [box_of[place] for place in sorted(box_of)]
     at = {n: box for box in boxes for n in box.nodes}

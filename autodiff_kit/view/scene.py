@@ -223,11 +223,12 @@ class Picture:
         """Open the first part of a small run if none is open, or all is folded: it has steps."""
         opened = [*self._open_first]
         while self.size <= WHOLE:
-            folds = [box.part for box in self.outline.boxes if box.part]
+            keys = [parts.key(box.part) for box in self.outline.boxes if box.part]
+            keys = [key for key in keys if key not in opened]  # else it is to stay folded
             ops = sum(box.kind == "op" for box in self.outline.boxes)
-            if not folds or (opened and ops):
+            if not keys or (opened and ops):
                 return
-            opened.append(parts.key(folds[0]))
+            opened.append(keys[0])
             self._choose((opened, self._together, Detail.SUMS), parts)
             self._draw_with_room(is_last=True)
 

@@ -351,9 +351,9 @@ def fold_facts(
     nodes = recording["nodes"]
     rows = [["what", f"{box.heading}, drawn as one box"], ["hides", outline.body(box, nodes)]]
     ops = box.ops
-    if ops:
-        last = nodes[ops[-1]]
-        rows.append(["ends with", f"{names.title(ops[-1])}\n{grid(last['value'])}"])
+    if box.shown is not None:
+        what = "ends with" if box.shown == ops[-1] else "backward starts at"
+        rows.append([what, f"{names.title(box.shown)}\n{grid(nodes[box.shown]['value'])}"])
         size = sum(s["bytes"] for n in ops for s in nodes[n]["saved"])
         rows.append(["saved", memory(size) if size else "nothing"])
     return rows

@@ -586,3 +586,29 @@ def test_a_folded_box_shows_the_gradient_of_the_value_it_shows_and_of_no_other()
     ][-1]
     assert total[0] == "sum" and len(parts) == 2
     assert sum(float(part) for _, part in parts) == pytest.approx(float(total[1]), rel=1e-4)
+
+
+def test_a_folded_round_of_training_shows_its_loss_and_ends_with_what_changes_last():
+    source = (
+        "ws = [torch.ones(2, requires_grad=True), torch.ones(2, requires_grad=True)]\n"
+        "for epoch in range(2):\n"
+        "    loss = (ws[0] * ws[1]).sum()\n"
+        "    loss.backward()\n"
+        "    with torch.no_grad():\n"
+        "        for w in ws:\n"
+        "            w -= 0.25 * w.grad\n"
+        "            w.grad.zero_()\n"
+    )
+    rec = cells.run(source)
+    picture = build(
+        rec, fold=[s["id"] for s in rec.scopes if s["kind"] == "iteration" and s["parent"] == 1]
+    )
+    state = picture.state(-1)["nodes"]
+    rounds = [box for box in picture.outline.boxes if box.title.startswith("iteration")]
+    texts = dict(zip((b.id for b in picture.outline.boxes), picture.texts, strict=True))
+
+    # both weights are 1, then 0.75: the losses are 2 * 1 * 1 and 2 * 0.75 * 0.75
+    assert [texts[box.id]["lines"][-1] for box in rounds] == ["loss1 = 2.", "loss2 = 1.125"]
+    assert [state[box.id]["g"] for box in rounds] == ["1.", "1."]
+    assert [step["kind"] for step in picture.frames].count("grad") == 0
+    assert [step["kind"] for step in picture.frames].count("modified") == 0
