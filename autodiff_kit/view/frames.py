@@ -337,14 +337,15 @@ class _Teller(ForwardSteps, BackwardSteps):
         """Tell a fold in one step."""
         for node, at in self.last_arrivals.items():
             event: Any = self.events[at]
-            if event["kind"] == "visit":
-                self.waiting[node] = event["g"]
-            else:
-                self.waiting[node] = event["total"] or event["after"]
-                if not self.passes and self.outline.box_of[node].kind != "fold":
-                    part = box_value(self.waiting[node])  # of a pass that began before the box
-                    self.pending.setdefault(node, {}).update(self._arrived(node))
-                    self.pending[node] |= self._why(node, [box.heading, part])
+            before = self.waiting.get(node)
+            is_visit = event["kind"] == "visit"
+            self.waiting[node] = event["g"] if is_visit else event["total"] or event["after"]
+            is_new = before is None or before["data"] != self.waiting[node]["data"]
+            if is_new and not self.passes and self.outline.box_of[node].kind != "fold":
+                self.parts[node] = []  # all of a pass that began before the box
+                self.pending.setdefault(node, {}).update(self._arrived(node))
+                part = box_value(self.waiting[node])
+                self.pending[node] |= self._why(node, [box.heading, part])
         along: dict[str, Fields] = {}
         for edge, (at, passes) in self.sent_out.items():
             self.passed[edge] = box.id
