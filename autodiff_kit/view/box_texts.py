@@ -151,9 +151,9 @@ def _fold_text(recording: RecordingData, box: Box) -> BoxText:
     if own:
         lines[-1:] = [", ".join([*lines[-1:], f"{size_of(own, nodes):,} parameters"])]
         label = "gradient norm"
-    elif box.shown is not None and (shown := nodes[box.shown])["name"]:
-        value = short(shown["value"]) or shape_text(shown["value"]["shape"])
-        lines.append(f"{shown['name']} = {value}")
+    elif box.result is not None and (record := nodes[box.result])["name"]:
+        value = short(record["value"]) or shape_text(record["value"]["shape"])
+        lines.append(f"{record['name']} = {value}")
     return _text(in_short(title, NAME), symbol, lines, origin=symbol, ghost=ghost, label=label)
 
 

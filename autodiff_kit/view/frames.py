@@ -357,7 +357,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             value = change["value"]
             fields = the_value(value, self.picture(value))
             self.pending.setdefault(changed, {}).update(fields)
-        node = self.closing[box.id] if box.shown is None else box.shown
+        node = self.closing[box.id] if box.result is None else box.result
         count = len(box.ops)
         caption = f"{box.opening}: "
         if count:
@@ -366,15 +366,10 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption += f"{count:,} op{'s' * (count > 1)}"
             if self.passes:
                 caption += f" and {self.passes:,} backward pass{'es' * (self.passes > 1)}"
-            if node == box.ops[-1]:
-                told = "The last op makes"
-            else:
-                told = (
-                    f"The {'last ' * (self.passes > 1)}pass starts at"
-                    if self.passes
-                    else "It makes"
-                )
-            caption += f", drawn as one box. {told} {ends}"
+            ending = "The last op makes" if node == box.ops[-1] else "It makes"
+            if self.passes and node != box.ops[-1]:
+                ending = f"The {'last ' * (self.passes > 1)}pass starts at"
+            caption += f", drawn as one box. {ending} {ends}"
         else:
             caption += "drawn as one box."
         if self.seeds and box.id not in self.owners.values():  # else its line is theirs

@@ -54,7 +54,7 @@ class Box:
         Of a fold: the source it stands for.
     ops : sequence of int
         The operations that it stands for, in order.
-    shown : int or None
+    result : int or None
         The node whose value and gradient it shows; of a fold the operation from which a backward
         pass started, else the last one.
     """
@@ -68,7 +68,7 @@ class Box:
     count: str = ""
     where: list[Any] | None = None
     ops: Sequence[int] = field(default=(), compare=False)
-    shown: int | None = None
+    result: int | None = None
 
     @property
     def key(self) -> list[int] | None:
@@ -300,7 +300,7 @@ def _boxes(
         if not (whole and record.get("part_of") is not None):
             outs = tuple(group) if whole else (n,)
             is_op = record["kind"] == "op"
-            box_of[n] = Box(str(n), record["kind"], outs, ops=outs if is_op else (), shown=n)
+            box_of[n] = Box(str(n), record["kind"], outs, ops=outs if is_op else (), result=n)
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
     boxes = [box_of[place] for place in sorted(box_of)]
     at = {n: box for box in boxes for n in box.nodes}

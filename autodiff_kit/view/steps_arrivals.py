@@ -82,7 +82,7 @@ class ArrivalSteps(SlopeSteps):
         box = self.outline.box_of[node]
         if box.kind == "fold" and box.id in self.owners.values():
             return {}  # its last line is that of the parameters
-        if box.kind == "fold" and box.ops and node != box.shown:
+        if box.kind == "fold" and box.ops and node != box.result:
             return {}  # its last line is that of the value it shows
         if inner or box.kind == "fold":
             return self._shown(node, "g", value, text)

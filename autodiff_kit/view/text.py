@@ -351,9 +351,9 @@ def fold_facts(
     nodes = recording["nodes"]
     rows = [["what", f"{box.heading}, drawn as one box"], ["hides", outline.body(box, nodes)]]
     ops = box.ops
-    if box.shown is not None:
-        what = "ends with" if box.shown == ops[-1] else "backward starts at"
-        rows.append([what, f"{names.title(box.shown)}\n{grid(nodes[box.shown]['value'])}"])
+    if box.result is not None:
+        what = "ends with" if box.result == ops[-1] else "backward starts at"
+        rows.append([what, f"{names.title(box.result)}\n{grid(nodes[box.result]['value'])}"])
         size = sum(s["bytes"] for n in ops for s in nodes[n]["saved"])
         rows.append(["saved", memory(size) if size else "nothing"])
     return rows
