@@ -29,6 +29,7 @@ __all__ = ["Gradient", "Way", "batching_plot", "words_of"]
 WIDTH = 496.0  # still legible where a notebook is narrow
 GAP, EDGE = 14.0, 16.0
 ROW = 19.0  # px, of figures
+FIGURES = 7  # below each way, at most; room for all of them is kept, whatever the mask is
 NEAR = 1e-4  # relative: what differs more is another gradient, what differs less is rounding
 ENTRIES = 20  # of the gradients, so many are drawn
 
@@ -126,7 +127,7 @@ def batching_plot(ways: Sequence[Way], picked: int | None = None) -> Drawing:
         parts += _cells(way, left, top, cell, picked if number == 0 else None, number == 0)
         for line, words in enumerate(_figures(way, ways[0])):
             parts.append(_words(left, floor + line * ROW, words))
-    below = floor + max(len(_figures(way, ways[0])) for way in ways) * ROW + 26
+    below = floor + FIGURES * ROW + 26
     parts.append(_words(EDGE, below, "The same gradients? Entry by entry:", is_bold=True))
     parts += _compared(ways, below + 16)
     height = below + 250

@@ -113,6 +113,11 @@ def path_of(stepper: Any) -> list[str]:
     return str(stepper.root.locator(".adk-path").inner_text()).split("/")
 
 
+def height_of_lab(page: Any) -> float:
+    """Return how much room the first lab takes: what stands below it moves when this changes."""
+    return float(page.locator(".adk-lab").first.bounding_box()["height"])
+
+
 def fits(lab: LabOnPage) -> bool:
     """Return whether the picture is seen whole, in letters that can be read."""
     whole, smallest = lab.root.locator(".adk-board-picture").evaluate(FITS)

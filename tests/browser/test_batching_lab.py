@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import write_cells
+from tests.browser.labs import height_of_lab, write_cells
 
 pytestmark = pytest.mark.browser
 
@@ -28,8 +28,11 @@ def test_masks_lengths_and_graphs_by_mouse_and_by_keyboard(book: Path, notebook:
     page = notebook(book)
     says(page, "padded: the same loss and the same gradients as one by one.")
 
+    height = height_of_lab(page)
+
     page.get_by_label("mask", exact=True).select_option("none: padding is data")
     says(page, "WRONG gradient of U, W")
+    assert height_of_lab(page) == height
     page.get_by_label("lengths", exact=True).fill("4, 4")
     page.keyboard.press("Enter")
     says(page, "padded, mask none: the same loss")
@@ -39,6 +42,7 @@ def test_masks_lengths_and_graphs_by_mouse_and_by_keyboard(book: Path, notebook:
     page.get_by_label("lengths", exact=True).fill("3, 1")
     page.keyboard.press("Enter")
     says(page, "one by one: 37 operations")
+    assert height_of_lab(page) == height
 
     rows = page.locator(".adk-board [data-id]")
     rows.first.click()
@@ -60,6 +64,9 @@ def test_narrow_and_dark_it_can_be_read_and_axe_finds_nothing(
     picture = page.locator(".adk-board-picture").first
 
     assert picture.evaluate("it => it.scrollWidth <= it.clientWidth")  # nothing to scroll
+    controls, caption = (page.locator(f".adk-{part}") for part in ("lab-controls", "board-caption"))
+    ends = controls.bounding_box()["y"] + controls.bounding_box()["height"]
+    assert caption.bounding_box()["y"] == pytest.approx(ends, abs=1)  # in sight with the controls
     page.evaluate("() => { document.body.style.height = '100vh'; }")
     page.evaluate(f"() => {{ {axe} }}")
     report = board.evaluate("root => axe.run(root)")

@@ -130,8 +130,10 @@ def test_controls_and_caption_stand_beside_a_plot_where_there_is_room(lab: Any) 
 
     page.set_viewport_size({"width": 900, "height": 900})
     page.wait_for_function(
-        """() => document.querySelector('.adk-board-caption').getBoundingClientRect().top
-          > document.querySelector('.adk-board-picture').getBoundingClientRect().top + 100"""
+        """() => {
+          const [controls, caption, picture] = ['lab-controls', 'board-caption', 'board-picture']
+            .map((name) => document.querySelector(`.adk-${name}`).getBoundingClientRect());
+          return caption.top === controls.bottom && picture.top === caption.bottom; }"""
     )
     assert controls.bounding_box()["y"] < picture.bounding_box()["y"]
 

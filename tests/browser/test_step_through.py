@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.browser.labs import serious, write
+from tests.browser.labs import height_of_lab, serious, write
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ def test_an_argument_is_turned_and_the_stepper_stays_at_its_step(
 
     for _ in range(2):
         page.get_by_role("button", name="Step forward", exact=True).click()
-    before = counter.inner_text()
+    before, height = counter.inner_text(), height_of_lab(page)
     page.get_by_role("slider", name="times").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_function(
@@ -42,6 +42,7 @@ def test_an_argument_is_turned_and_the_stepper_stays_at_its_step(
     page.get_by_role("slider", name="times").focus()
     page.keyboard.press("ArrowLeft")
     caption.get_by_text("x.grad is 32").wait_for()  # 4 x^3, at the end again
+    assert height_of_lab(page) == height
 
     page.get_by_role("slider", name="times").focus()
     for _ in range(3):

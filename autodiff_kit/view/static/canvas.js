@@ -226,10 +226,11 @@ function render({ model, el }) {
     reach();
   }
 
-  /** Let the keyboard reach a picture that has to be scrolled. */
+  /** Let the keyboard reach a picture, and words, that have to be scrolled. */
   function reach() {
     const wide = picture.scrollWidth > picture.clientWidth + 1 || picture.scrollHeight > picture.clientHeight + 1;
     set(picture, { tabindex: wide ? 0 : null, role: wide ? "group" : null, "aria-label": wide ? "Picture" : null });
+    set(caption, { tabindex: caption.scrollHeight > caption.clientHeight + 1 ? 0 : null });
   }
 
   /** Show which element is picked, and leave one of all in the tab order. */
@@ -348,6 +349,7 @@ function render({ model, el }) {
     caption.hidden = !words;
     const height = caption.offsetHeight;
     if (height > (parseFloat(caption.style.minHeight) || 0)) caption.style.minHeight = `${height}px`;
+    reach();
   }
   /** Classes that Python gives the widget, as `add_class` does for every other kind of widget. */
   let given = [];

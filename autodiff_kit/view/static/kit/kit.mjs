@@ -82,7 +82,8 @@ function stepper(root, payload, host) {
   const stage = make("div", { class: "adk-stage" });
   stage.append(source.element, graph.element, captionBox, controls.element, find.element, inspector.element, divider(stage));
   stage.classList.toggle("adk-failed", failure != null); // more room for words, at all steps alike
-  root.style.setProperty("--adk-graph-height", `${Math.max(payload.height + 2 * MARGIN, 300)}px`);
+  const isSet = root.style.getPropertyValue("--adk-graph-height") !== "";
+  if (!host.isSteady || !isSet) root.style.setProperty("--adk-graph-height", `${Math.max(payload.height + 2 * MARGIN, 300)}px`);
   const words = payload.title || "Computation graph";
   const title = make("div", { class: "adk-title", title: words }, words);
   const help = helpBox(root, Boolean(host.ask));
@@ -263,7 +264,7 @@ function render({ model, el }) {
         place = key ? view.placeOf(key) : null;
         turn(request, payload);
       });
-      view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask, fold, greets: model.get("greets") !== false });
+      view = stepper(root, payload, { step: (k) => set("step", k), select: (id) => set("selected", id), ask, fold, greets: model.get("greets") !== false, isSteady: model.get("_controls") != null });
       view.show(model.get("step"));
       view.select(model.get("selected"));
       const isInGraph = place && view.keep(place);

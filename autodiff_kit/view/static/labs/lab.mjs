@@ -173,10 +173,13 @@ function render({ model, el }) {
     if (!model.get("svg") || !picture.isConnected || !drawn.size || !root.clientWidth) return;
     if (isSteady && root.clientWidth === width) return;
     width = root.clientWidth;
-    stage.classList.remove("adk-steady");
-    stage.style.height = "";
-    stage.style.height = `${Math.ceil(stage.getBoundingClientRect().height)}px`;
-    stage.classList.add("adk-steady");
+    for (const part of [body, stage]) {
+      part.classList.remove("adk-steady");
+      part.style.height = "";
+    }
+    const part = getComputedStyle(stage).display === "contents" ? body : stage; // beside its controls, it has no height
+    part.style.height = `${Math.ceil(part.getBoundingClientRect().height)}px`;
+    part.classList.add("adk-steady");
     const wide = / width="([\d.]+)"/.exec(model.get("svg"))?.[1];
     if (wide) body.style.setProperty("--adk-picture", `${Math.ceil(wide) + 24}px`);
     isSteady = true;
