@@ -42,7 +42,7 @@ OTHERS = {  # packages besides the standard library and ourselves
     "view": {"contourpy", "numpy"},
     "widgets": JUPYTER,
     "lessons": JUPYTER | {"nbclient", "nbformat"},
-    "grading": {"numpy", "click", "dask", "distributed", "rich"},
+    "grading": {"numpy", "click", "dask", "distributed", "ipywidgets", "rich"},
     "puzzles": JUPYTER,
     "site": {
         *(

@@ -14,11 +14,12 @@ import click
 from autodiff_kit.grading import engine_dask
 from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.course import Course, find_course, open_course
+from autodiff_kit.grading.course_files import checks_hash
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.grades import POLICIES
 from autodiff_kit.grading.handed_in import AROUND
 from autodiff_kit.grading.notebook import Unreadable
-from autodiff_kit.grading.results import Grade, folder_hash
+from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.roster import RosterError
 from autodiff_kit.grading.store import Store, StoreError
 
@@ -104,7 +105,7 @@ def tell_doubts(course: Course, store: Store, grades: Sequence[Grade]) -> None:
     """Say what in these grades may not be as it is meant, before they go out."""
     judged = store.checks()
     names = sorted({grade.exercise for grade in grades} & judged.keys() & set(course.names))
-    others = [n for n in names if folder_hash(course.folder / "checks" / n) != judged[n]]
+    others = [n for n in names if checks_hash(course.folder, n) != judged[n]]
     if others:
         click.echo(
             f"{', '.join(course.exercise(n).id for n in others)}: not judged by the checks that "

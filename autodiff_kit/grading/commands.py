@@ -27,6 +27,7 @@ from autodiff_kit.grading.command_options import (
     explained,
     learner,
 )
+from autodiff_kit.grading.course_files import for_teachers
 from autodiff_kit.grading.due import in_words
 from autodiff_kit.grading.engine_parts import parts_before, whole
 from autodiff_kit.grading.export_command import export_
@@ -41,7 +42,13 @@ from autodiff_kit.grading.puzzles import PUZZLES
 from autodiff_kit.grading.rebuild_command import rebuild
 from autodiff_kit.grading.regrade_command import regrade
 from autodiff_kit.grading.release import build as released
-from autodiff_kit.grading.release import handout, has_test_cells, with_engine, with_hidden_tests
+from autodiff_kit.grading.release import (
+    for_teacher,
+    handout,
+    has_test_cells,
+    with_engine,
+    with_hidden_tests,
+)
 from autodiff_kit.grading.report_command import report
 from autodiff_kit.grading.results import (
     BY_HAND,
@@ -264,7 +271,7 @@ def verify_(keys: tuple[str, ...], folder: Path | None, seeds: int) -> None:
     """
     with explained():
         course = course_in(folder)
-        click.echo(f"Course: {course.folder}", err=True)
+        click.echo(f"Course: {for_teachers(course.folder)}", err=True)
         verdicts = []
         for key in keys or [exercise.id for exercise in course.exercises()]:
             click.echo(f"{key} ...", err=True)
@@ -283,19 +290,31 @@ def verify_(keys: tuple[str, ...], folder: Path | None, seeds: int) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write a zip for learners, too: their notebooks, and no checks, puzzles or solutions.",
 )
-def build(folder: Path | None, check: bool, archive: Path | None) -> None:
+@click.option(
+    "--teacher",
+    "teachers_zip",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write a zip for teachers, too: all of the course, with checks and solutions.",
+)
+def build(
+    folder: Path | None, check: bool, archive: Path | None, teachers_zip: Path | None
+) -> None:
     """Make the learners' notebooks and puzzles (release) from the teacher's notebooks (source).
 
     In the source, the hidden tests (for those who use nbgrader) are brought in line with the
     checks; nothing else of it changes but the outputs, which are left out. Puzzles are made of the
     exercises that ask for them (`puzzles = true` in course.toml or exercise.toml): their file
     contains the solutions.
+
+    A teacher who has installed the kit, and has no clone of it, unpacks the zip of --teacher and
+    works in it: an installation has of the kit's exercises only what learners need.
     """
-    if check and archive is not None:
-        raise click.UsageError("--check writes nothing, and --handout a file: give one of them.")
+    if check and (archive is not None or teachers_zip is not None):
+        raise click.UsageError("--check writes nothing; --handout and --teacher do: give one.")
     stale, notebooks_by_name = list[str](), dict[str, bytes]()
     with explained():
         course = course_in(folder)
+        for_teachers(course.folder)
         for exercise in course.exercises():
             name = exercise.name
             source = course.folder / "source" / name / f"{name}.ipynb"
@@ -329,6 +348,11 @@ def build(folder: Path | None, check: bool, archive: Path | None) -> None:
         with written_whole(archive) as file:
             file.write(handout(notebooks_by_name))
         click.echo(f"{archive}: learners' notebooks, {len(notebooks_by_name)} of them")
+    if teachers_zip is not None:
+        data = for_teacher(course.folder)
+        with written_whole(teachers_zip) as file:
+            file.write(data)
+        click.echo(f"{teachers_zip}: the whole course, with its solutions: for teachers alone")
     release = course.folder / "release"
     click.echo(f"{len(course.names)} notebooks, {notebooks} of them new or changed: {release}")
     if puzzles is not None:

@@ -18,9 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.course_files import checks_hash
 from autodiff_kit.grading.judging import Judge
 from autodiff_kit.grading.one_submission import Job, lost
-from autodiff_kit.grading.results import Attempt, folder_hash, key_of
+from autodiff_kit.grading.results import Attempt, key_of
 from autodiff_kit.grading.sandbox import best_walls
 
 __all__ = ["ClusterError", "OnDask"]
@@ -118,9 +119,9 @@ def grade_there(jobs: list[Job], folder: Path, least: int) -> list[Attempt]:
             raise ClusterError("This worker cannot shut submissions in as well as is asked for.")
         _judges[place] = Judge(folder, walls)
     for job in jobs:
-        if job.checks and _hash(folder / "checks" / job.submission.exercise) != job.checks:
+        if job.checks and _hash(folder, job.submission.exercise) != job.checks:
             raise ClusterError(f"This worker has other checks in {folder}.")
     return [_judges[place].grade(job) for job in jobs]
 
 
-_hash = functools.cache(folder_hash)
+_hash = functools.cache(checks_hash)

@@ -21,12 +21,13 @@ from dataclasses import dataclass, field, replace
 
 from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.course_files import checks_hash
 from autodiff_kit.grading.hand_ins import HandIn, hand_in_of, keep
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.judging import Judge
 from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.one_submission import Job
-from autodiff_kit.grading.results import Attempt, file_hash, folder_hash, key_of
+from autodiff_kit.grading.results import Attempt, file_hash, key_of
 from autodiff_kit.grading.sandbox import Walls
 from autodiff_kit.grading.store import Store, StoreError
 
@@ -104,7 +105,7 @@ def grade(
     spent: dict[str, float] = defaultdict(float)
     before = store.last_numbers()
     written: dict[str, Attempt] = {}
-    checks = {name: folder_hash(course.folder / "checks" / name) for name in course.names}
+    checks = {name: checks_hash(course.folder, name) for name in course.names}
 
     def kept(data: bytes) -> None:
         try:
@@ -147,9 +148,7 @@ def grade(
 
     def checked() -> None:
         """Throw away the results of a run without walls, if it changed what they were judged by."""
-        spoiled = [
-            n for n in course.names if folder_hash(course.folder / "checks" / n) != checks[n]
-        ]
+        spoiled = [n for n in course.names if checks_hash(course.folder, n) != checks[n]]
         if spoiled:
             store.forget(written)
             raise StoreError(

@@ -17,6 +17,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from autodiff_kit.free_form import Json
+from autodiff_kit.grading.course_files import is_packed, text_of
+from autodiff_kit.grading.practice_pack import PACK
 
 __all__ = ["Part", "engine_of", "header", "is_engine", "parts_before", "statements", "whole"]
 
@@ -100,13 +102,15 @@ def is_engine(cell: Json) -> bool:
 
 def _stamps(folder: Path, name: str) -> tuple[int, ...]:
     paths = (folder / "checks" / name / "exercise.toml", folder / "source" / name / f"{name}.ipynb")
+    if is_packed(folder):
+        paths = (folder / PACK, folder / PACK)
     return tuple(path.stat().st_mtime_ns for path in paths)
 
 
 @lru_cache(maxsize=64)
 def _part(folder: Path, name: str, _stamps: tuple[int, ...]) -> Part:
-    facts = tomllib.loads((folder / "checks" / name / "exercise.toml").read_text("utf-8"))
-    notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
+    facts = tomllib.loads(text_of(folder, "checks", name, "exercise.toml"))
+    notebook = json.loads(text_of(folder, "source", name, f"{name}.ipynb"))
     given, written = [], []
     for cell in notebook["cells"]:
         grading = cell["metadata"].get("nbgrader", {})

@@ -24,6 +24,7 @@ from autodiff_kit.grading.calls import Runner
 from autodiff_kit.grading.class_figures import in_short
 from autodiff_kit.grading.command_options import COURSE, RESULTS, course_apart, explained
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.identity import several_in
 from autodiff_kit.grading.one_submission import runner_for
 from autodiff_kit.grading.sandbox import LEVELS, Walls
 from autodiff_kit.grading.store import Store
@@ -140,6 +141,7 @@ def grade(
                     progress=progress,
                 )
             _say(console, course, store, results)
+            _tell_merged(plain, store, place)
             speed = f" ({summary.graded / summary.seconds:.0f} a second)" if summary.graded else ""
             count = _number(summary.submissions, "submission")
             plain(
@@ -220,6 +222,20 @@ def progress_on(console: Console, total: int) -> Iterator[Any]:
                 latest = now
 
         yield show
+
+
+def _tell_merged(plain: functools.partial[None], store: Store, place: Path) -> None:
+    """Say which folders were read as one learner's, and are by Moodle's names of several."""
+    origins: dict[str, list[str]] = {}
+    for hand_in in store.hand_ins(standing=True):
+        origins.setdefault(hand_in.student, []).append(hand_in.origin)
+    counts = {student: several_in(names) for student, names in origins.items()}
+    if several := [student for student, count in counts.items() if count > 1]:
+        plain(
+            f"Read as one learner's, and by Moodle's names of several: {named(several)}.\n"
+            f"-> Is it so? Then withdraw this run (autodiff-kit runs), and grade what is in it: "
+            f"autodiff-kit grade {place / several[0]}"
+        )
 
 
 def _number(count: int, what: str) -> str:

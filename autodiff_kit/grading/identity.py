@@ -19,7 +19,7 @@ from pathlib import PurePosixPath
 from autodiff_kit.grading.calls import clean
 from autodiff_kit.grading.canvas_names import COPY, CanvasNames, readings_of
 
-__all__ = ["Names", "Platform", "Submission", "platform_of", "readable", "told_apart"]
+__all__ = ["Names", "Platform", "Submission", "platform_of", "readable", "several_in", "told_apart"]
 
 # Moodle writes no underscore into its part of a name but the two around the number: the first that
 # fits is the platform's own.
@@ -29,6 +29,16 @@ _MOODLE = re.compile(
 
 
 _EXAMPLE = "name it like ada_e02_rules.ipynb, or put it in a folder of the learner's name"
+
+
+def several_in(origins: Iterable[str]) -> int:
+    """Return how many people Moodle names below the outermost folder of some files.
+
+    It names one in each folder that it gives out: more than one in a learner's own folder means
+    that the folder is none, but the class's.
+    """
+    names = (part for origin in origins for part in PurePosixPath(origin).parts[1:])
+    return len({match["student"] for name in names if (match := _MOODLE.fullmatch(name))})
 
 
 @dataclass(frozen=True)
@@ -61,6 +71,9 @@ class Names:
         self, exercises: Sequence[str], default: str, pattern: re.Pattern[str] | None
     ) -> None:
         self.exercises = sorted(exercises, key=len, reverse=True)
+        # Teachers call a folder by an exercise's id, too: 04.accumulate for e04_accumulate.
+        self.words = {re.sub(r"^e(\d+)_", r"\1.", name): name for name in self.exercises}
+        self.words |= {name: name for name in self.exercises}
         self.default = default
         self.pattern = pattern
         self.around = ""
@@ -121,13 +134,13 @@ class Names:
 
     def is_exercise(self, part: str) -> bool:
         """Return whether a part of a path is the name of an exercise."""
-        return part.casefold() in map(str.casefold, self.exercises)
+        return part.casefold() in map(str.casefold, self.words)
 
     def exercise(self, text: str) -> str:
         """Return the exercise that is named last in a path."""
-        places = {name: text.casefold().rfind(name.casefold()) for name in self.exercises}
-        best = max(places, key=lambda name: places[name], default="")
-        return best if places.get(best, -1) >= 0 else ""
+        places = {word: text.casefold().rfind(word.casefold()) for word in self.words}
+        best = max(places, key=lambda word: places[word], default="")
+        return self.words[best] if places.get(best, -1) >= 0 else ""
 
     def is_late(self, parts: list[str]) -> bool | None:
         """Return what Canvas wrote into a file's name: whether it was handed in late.

@@ -88,6 +88,25 @@ def _rows(base: sqlite3.Connection, tables: Sequence[str]) -> Iterator[list[tupl
             yield [(f"insert or ignore into {table} ({names}) values ({places})", tuple(row))]
 
 
+# A journal tells of rows, and of nothing else: who can write to it makes no file by it, and no
+# table. (It lies beside the results, which code without walls can reach.)
+_ROWS = frozenset(
+    {sqlite3.SQLITE_INSERT, sqlite3.SQLITE_UPDATE, sqlite3.SQLITE_DELETE, sqlite3.SQLITE_READ}
+)
+_OTHERS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_TRANSACTION, sqlite3.SQLITE_FUNCTION})
+_NO_TABLES = ("sqlite_master", "sqlite_schema")
+_OF_FILES = ("load_extension", "readfile", "writefile", "edit")
+
+
+def _allowed(action: int, first: str | None, second: str | None, *where: str | None) -> int:
+    """Tell SQLite whether a statement of a journal may do something."""
+    is_row = action in _ROWS and first not in _NO_TABLES
+    is_file = action == sqlite3.SQLITE_FUNCTION and second in _OF_FILES
+    return (
+        sqlite3.SQLITE_OK if (is_row or action in _OTHERS) and not is_file else sqlite3.SQLITE_DENY
+    )
+
+
 def replay(path: Path, base: sqlite3.Connection) -> tuple[int, int]:
     """Do again all that a journal tells.
 
@@ -109,6 +128,14 @@ def replay(path: Path, base: sqlite3.Connection) -> tuple[int, int]:
     ValueError
         If it is no journal of results.
     """
+    base.set_authorizer(_allowed)
+    try:
+        return _replayed(path, base)
+    finally:
+        base.set_authorizer(None)
+
+
+def _replayed(path: Path, base: sqlite3.Connection) -> tuple[int, int]:
     done = damaged = 0
     with open(path, encoding="utf-8", errors="replace") as file:
         head = file.readline(MAX_LINE).strip() or file.readline(MAX_LINE).strip()

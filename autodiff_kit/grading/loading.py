@@ -9,13 +9,15 @@ from __future__ import annotations
 import ast
 import json
 import re
-import runpy
 import tomllib
 from collections import Counter
-from pathlib import Path
+from collections.abc import Mapping
+from fnmatch import fnmatch
+from pathlib import Path, PurePosixPath
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.grading.checks import Check
+from autodiff_kit.grading.course_files import files_in, run, text_of
 from autodiff_kit.grading.engine_parts import is_engine, parts_before, whole
 from autodiff_kit.grading.exercise import Exercise, ExerciseError, Hint, Step, Variant
 from autodiff_kit.grading.notebook import defined
@@ -44,12 +46,13 @@ def load(folder: Path, name: str) -> Exercise:
     ExerciseError
         If a file is missing or damaged, or if checks, steps and messages do not fit together.
     """
-    home = folder / "checks" / name
+    checks = "checks", name
     try:
-        facts = tomllib.loads((home / "exercise.toml").read_text(encoding="utf-8"))
-        messages = tomllib.loads((home / "messages.toml").read_text(encoding="utf-8"))
-        names = runpy.run_path(str(home / "checks.py"), run_name=f"checks.{name}")
-        notebook = json.loads((folder / "source" / name / f"{name}.ipynb").read_text("utf-8"))
+        facts = tomllib.loads(text_of(folder, *checks, "exercise.toml"))
+        messages = tomllib.loads(text_of(folder, *checks, "messages.toml"))
+        names = run(folder, *checks, "checks.py")
+        notebook = json.loads(text_of(folder, "source", name, f"{name}.ipynb"))
+        files = files_in(folder, *checks)
         solutions, before = _cells(notebook, "solution"), parts_before(folder, name)
         is_whole = bool(facts.get("whole_engine"))
         if is_whole:
@@ -75,8 +78,8 @@ def load(folder: Path, name: str) -> Exercise:
                 for h in facts["hints"]
             ),
             messages={key: " ".join(text.split()) for key, text in messages.items()},
-            mutants=_mutants(home / "mutants.toml", solution),
-            alternatives=_alternatives(home / "alternatives"),
+            mutants=_mutants(files["mutants.toml"].decode(), solution),
+            alternatives=_alternatives(files),
             given="\n\n".join(
                 # What was built before stands around what is asked, as the kit writes it.
                 [*(part.whole for part in before if not is_whole), *_cells(notebook, "given")]
@@ -90,7 +93,7 @@ def load(folder: Path, name: str) -> Exercise:
             kind=facts.get("kind", "write"),
             has_puzzles=_is_wish(puzzles),
             puzzle_shares=dict(puzzles) if isinstance(puzzles, dict) else {},
-            questions=questions_in(home / "questions.toml", notebook),
+            questions=questions_in(files.get("questions.toml", b"").decode(), notebook),
             engine=tuple(facts.get("engine", ())),
             whole_engine=is_whole,
         )
@@ -138,11 +141,11 @@ def _cells(notebook: Json, role: str) -> list[str]:
     return sources
 
 
-def _mutants(path: Path, solution: str) -> tuple[Variant, ...]:
+def _mutants(toml: str, solution: str) -> tuple[Variant, ...]:
     """Return the wrong answers: each changes the solution, or brings code of its own."""
     mutants = []
     solution += "\n"
-    for name, mutant in sorted(tomllib.loads(path.read_text(encoding="utf-8")).items()):
+    for name, mutant in sorted(tomllib.loads(toml).items()):
         if "code" in mutant:
             code = mutant["code"]
         elif mutant["old"] in solution:
@@ -174,9 +177,10 @@ def _definitions(code: str) -> list[str]:
     return sources
 
 
-def _alternatives(folder: Path) -> tuple[Variant, ...]:
-    paths = sorted(folder.glob("*.py"))
-    return tuple(Variant(path.stem, "", path.read_text(encoding="utf-8")) for path in paths)
+def _alternatives(files: Mapping[str, bytes]) -> tuple[Variant, ...]:
+    codes = {path: data.decode() for path, data in sorted(files.items())}
+    names = [path for path in codes if fnmatch(path, "alternatives/*.py") and path.count("/") == 1]
+    return tuple(Variant(PurePosixPath(path).stem, "", codes[path]) for path in names)
 
 
 def _fits(exercise: Exercise) -> None:

@@ -3,7 +3,7 @@
 After reading this file you can say in which order answers come, what hides whose they are, and why
 nothing is lost when you stop: each mark and each comment is written when it is given. An answer
 keeps its mark when work is graded again; one that was changed waits for another. Read next:
-``commands.py``.
+``mark_in_notebook.py``, which shows the same as a form.
 """
 
 from __future__ import annotations
@@ -12,12 +12,16 @@ import getpass
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from autodiff_kit.grading.calls import LINES, clean
+from autodiff_kit.grading.answers_to_mark import (
+    ORDERS,
+    WrittenAnswer,
+    answers_to_mark,
+    legible_text,
+)
 from autodiff_kit.grading.command_options import (
     COURSE,
     POLICY,
@@ -27,16 +31,8 @@ from autodiff_kit.grading.command_options import (
     explained,
     learner,
 )
-from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.grades import Choice
-from autodiff_kit.grading.questions import MOST_TEXT, Question, digest_of
-from autodiff_kit.grading.results import (
-    BY_HAND,
-    UNGRADED,
-    Comment,
-    Grade,
-    ManualMark,
-)
+from autodiff_kit.grading.questions import Question
+from autodiff_kit.grading.results import Comment
 from autodiff_kit.grading.store import Store
 
 __all__ = ["mark"]
@@ -51,33 +47,12 @@ _HELP = """\
   q          stop: what you gave is kept, and `autodiff-kit mark` goes on here"""
 
 
-@dataclass(frozen=True)
-class _Item:
-    """An answer to be graded."""
-
-    student: str
-    name: str
-    exercise: Exercise
-    question: Question
-    answer: str
-    several: str
-    """Which of the learner's answers it is, if there are several."""
-
-    @property
-    def digest(self) -> str:
-        return digest_of(self.answer)
-
-    @property
-    def key(self) -> tuple[str, str, str, str]:
-        return self.student, self.exercise.name, self.question.id, self.digest
-
-
 @click.command()
 @click.argument("keys", metavar="[EXERCISE]...", nargs=-1)
 @click.option(
     "--by",
     "order",
-    type=click.Choice(["question", "student"]),
+    type=click.Choice(list(ORDERS)),
     default="question",
     show_default=True,
     help="All answers to one question, or all of one learner, before the next.",
@@ -118,8 +93,8 @@ def mark(
         exercises = [course.exercise(key) for key in keys] or course.exercises()
         student = learner(store, only) if only is not None else None
         choices = store.choices(policy, course.due)
-        items = _items(choices, exercises, student, again=again)
-        items.sort(key=_question_first if order == "question" else _student_first)
+        items = answers_to_mark(choices, exercises, student, again=again)
+        items.sort(key=ORDERS[order])
         if not items:
             click.echo("No answer waits for a mark.")
             return
@@ -128,46 +103,8 @@ def mark(
         while place < len(items) and (step := desk.grade(items, place)):
             place = max(place + step, 0)
         choices = store.choices(policy, course.due)
-        left = len(_items(choices, exercises, student, again=False))
+        left = len(answers_to_mark(choices, exercises, student, again=False))
     click.echo(f"Marks given: {desk.count}. Answers that wait: {left}.")
-
-
-def _items(
-    choices: Sequence[Choice], exercises: Sequence[Exercise], student: str | None, *, again: bool
-) -> list[_Item]:
-    """Return each different answer of each learner once.
-
-    Those that wait, of attempts that may count; and on request all that have a mark.
-    """
-    by_name = {exercise.name: exercise for exercise in exercises if exercise.questions}
-    items = []
-    for choice in choices:
-        who, name = choice.grade.student, choice.grade.exercise
-        if name not in by_name or student not in (None, who):
-            continue
-        exercise = by_name[name]
-        open_answers = {answer for grade in choice.open for answer in grade.waiting}
-        for question in exercise.questions:
-            answers: dict[str, tuple[Grade, str]] = {}  # each once: whose, and its state
-            for grade in choice.rivals:
-                for part in grade.marks:
-                    if part.step == question.id and part.status in (UNGRADED, BY_HAND):
-                        answers.setdefault(part.answer, (grade, part.status))
-            for number, (answer, (grade, status)) in enumerate(answers.items(), 1):
-                several = f"answer {number} of {len(answers)}" if len(answers) > 1 else ""
-                if (question.id, answer) in open_answers or (again and status == BY_HAND):
-                    items.append(_Item(who, grade.name, exercise, question, answer, several))
-    order = {exercise.name: place for place, exercise in enumerate(exercises)}
-    return sorted(items, key=lambda item: order[item.exercise.name])
-
-
-def _question_first(item: _Item) -> tuple[str, str, str]:
-    # By the answer, and not by the name: equal ones are beside each other, and no name is told.
-    return item.exercise.name, item.question.id, item.digest
-
-
-def _student_first(item: _Item) -> tuple[str, str]:
-    return item.name, item.student
 
 
 class _Desk:
@@ -188,7 +125,7 @@ class _Desk:
         self.count = 0
         self.question: Question | None = None
 
-    def grade(self, items: Sequence[_Item], place: int) -> int:
+    def grade(self, items: Sequence[WrittenAnswer], place: int) -> int:
         """Show an answer and do what is typed; return how many places to go on, 0 to stop."""
         item = items[place]
         self._show(item, f"{place + 1} of {len(items)}")
@@ -214,30 +151,29 @@ class _Desk:
             else:
                 click.echo(_HELP)
 
-    def _show(self, item: _Item, where: str) -> None:
-        who = "" if self.is_anonymous else f"  {_called(item)}"
+    def _show(self, item: WrittenAnswer, where: str) -> None:
+        who = "" if self.is_anonymous else f"  {item.whose}"
         several = f"  ({item.several})" if item.several else ""
         click.echo(f"\n--- {where}  {item.exercise.id} {item.question.id}{who}{several}")
         if item.question is not self.question:  # once, and not above each of the answers to it
             self.question = item.question
             click.echo(f"{item.question.text}\n")
-        click.echo("".join(f"  | {line}\n" for line in _shown(item.answer).splitlines()))
+        click.echo("".join(f"  | {line}\n" for line in legible_text(item.text).splitlines()))
         for number, line in enumerate(item.question.rubric, 1):
             click.echo(f"  {number}  {line.points:+g}  {line.text}")
-        known = [m for m in self.store.manual_marks() if item.key == _key(m)]
-        if known:
-            click.echo(f"It has {known[-1].points:g} of {item.question.points:g}.")
+        if latest := item.latest_mark(self.store):
+            click.echo(f"It has {latest.points:g} of {item.question.points:g}.")
         comments = self.store.comments().get((item.student, item.exercise.name), {})
         if item.question.id in comments:
-            click.echo(f"You say: {_shown(comments[item.question.id].text)}")
+            click.echo(f"You say: {legible_text(comments[item.question.id].text)}")
 
-    def _mark(self, item: _Item, points: float, text: str) -> int:
-        self.store.mark(ManualMark(*item.key, points, text, self.author, time.time()))
+    def _mark(self, item: WrittenAnswer, points: float, text: str) -> int:
+        item.give(self.store, points, text, self.author)
         self.count += 1
         click.echo(f"{points:g} of {item.question.points:g}")
         return 1
 
-    def _comment(self, item: _Item, text: str) -> None:
+    def _comment(self, item: WrittenAnswer, text: str) -> None:
         first, colon, rest = text.partition(":")
         steps = {**{part: part for part in item.exercise.points_by_part}, "all": ""}
         is_other = bool(colon) and first in steps and bool(rest.strip())
@@ -245,19 +181,6 @@ class _Desk:
         who = (item.student, item.exercise.name, step, words)
         self.store.comment(Comment(*who, self.author, time.time()))
         click.echo(f"Noted, about {step or 'the whole exercise'}.")
-
-
-def _key(given: ManualMark) -> tuple[str, str, str, str]:
-    return given.student, given.exercise, given.step, given.answer
-
-
-def _called(item: _Item) -> str:
-    name = item.student if item.name == item.student else f"{item.name} ({item.student})"
-    return clean(name, 200)
-
-
-def _shown(text: str) -> str:
-    return clean(text, MOST_TEXT, LINES)
 
 
 def _numbers(words: str, question: Question) -> list[int] | None:

@@ -15,12 +15,14 @@ from pathlib import Path
 from autodiff_kit.grading.answers_in_words import question_marks
 from autodiff_kit.grading.calls import LINES, Runner, Work, clean
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.course_files import is_packed
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback import picture_of
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.marking import NOT_ATTEMPTED, Result, Row, grade_code
 from autodiff_kit.grading.notebook import Unreadable
 from autodiff_kit.grading.performing import graph_of
+from autodiff_kit.grading.practice_pack import PACK
 from autodiff_kit.grading.puzzle_making import puzzles_for
 from autodiff_kit.grading.puzzle_points import with_puzzle_points
 from autodiff_kit.grading.results import Attempt, Mark, file_hash, folder_hash
@@ -145,7 +147,10 @@ def _text(exercise: Exercise, row: Row) -> str:
 
 def files_hash(folder: Path) -> str:
     """Return the hash of all that decides about marks in a course."""
-    parts = [folder_hash(folder / part) for part in ("checks", "source")]
+    if is_packed(folder):
+        parts = [file_hash((folder / PACK).read_bytes())]
+    else:
+        parts = [folder_hash(folder / part) for part in ("checks", "source")]
     return " ".join([*parts, file_hash((folder / "course.toml").read_bytes())])
 
 

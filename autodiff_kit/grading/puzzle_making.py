@@ -21,6 +21,7 @@ from dataclasses import asdict
 from functools import lru_cache
 
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.course_files import bytes_of
 from autodiff_kit.grading.engine_parts import is_engine
 from autodiff_kit.grading.exercise import Exercise, Variant
 from autodiff_kit.grading.puzzles import TAB, Gap, Line, Place, Puzzle, Section
@@ -50,9 +51,9 @@ def packed(course: Course) -> bytes | None:
 @lru_cache(maxsize=64)
 def puzzles_for(course: Course, exercise: Exercise) -> list[Puzzle]:
     """Return the puzzles of an exercise of a course; of code that does not run yet, none."""
-    path = course.folder / "source" / exercise.name / f"{exercise.name}.ipynb"
+    source = bytes_of(course.folder, "source", exercise.name, f"{exercise.name}.ipynb")
     try:  # `verify` says what is wrong
-        return puzzles_of(exercise, path.read_bytes())
+        return puzzles_of(exercise, source)
     except (SyntaxError, tokenize.TokenError):
         return []
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autodiff_kit.grading.course_files import text_of
 from autodiff_kit.grading.exercise import Exercise, ExerciseError
 from autodiff_kit.grading.messages import Fields
 from autodiff_kit.grading.notebook import defined
@@ -186,7 +187,7 @@ def puzzles_in(folder: Path, exercise: Exercise) -> list[Puzzle]:
         If there are none; says what to do.
     """
     try:
-        rows = json.loads((folder / "release" / PUZZLES).read_text(encoding="utf-8"))[exercise.id]
+        rows = json.loads(text_of(folder, "release", PUZZLES))[exercise.id]
         return [_read(row) for row in rows]
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ExerciseError(

@@ -11,7 +11,6 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from autodiff_kit.free_form import Json
 
@@ -64,24 +63,24 @@ class Question:
         return "\n".join(f"{line.points:+g} {line.text}" for line in lines)
 
 
-def questions_in(path: Path, notebook: Json) -> tuple[Question, ...]:
+def questions_in(toml: str, notebook: Json) -> tuple[Question, ...]:
     """Read the questions of an exercise; most have none.
 
     Parameters
     ----------
-    path : Path
-        Of ``questions.toml``: for each question a table with its rubric, and its points if they
-        are to be compared with those of the rubric.
+    toml : str
+        What ``questions.toml`` says, if there is one: for each question a table with its rubric,
+        and its points if they are to be compared with those of the rubric.
     notebook : dict
         The teacher's: each answer has a cell, and above it one with the question.
 
     Raises
     ------
-    OSError, ValueError, KeyError, TypeError
-        If the file cannot be read, or does not fit the notebook.
+    ValueError, KeyError, TypeError
+        If it cannot be read, or does not fit the notebook.
     """
     cells = _cells(notebook)
-    rubrics = tomllib.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    rubrics = tomllib.loads(toml)
     if rubrics.keys() != cells.keys():
         raise ValueError(
             f"questions.toml has {sorted(rubrics)}, and the notebook has cells for the answers to "

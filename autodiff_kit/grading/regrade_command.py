@@ -24,10 +24,11 @@ from autodiff_kit.grading.command_options import (
     explained,
 )
 from autodiff_kit.grading.course import Course
+from autodiff_kit.grading.course_files import checks_hash
 from autodiff_kit.grading.grade_command import LEVEL, WORKERS, named, progress_on, walls_of
 from autodiff_kit.grading.hand_ins import HandIn, kept
 from autodiff_kit.grading.identity import Submission
-from autodiff_kit.grading.results import Grade, folder_hash
+from autodiff_kit.grading.results import Grade
 from autodiff_kit.grading.store import Store
 
 __all__ = ["Move", "moves", "regrade"]
@@ -88,7 +89,7 @@ def regrade(
         course = course_in(folder)
         names = [course.exercise(key).name for key in keys] or list(course.names)
         with Store(results / RESULTS) as store:
-            checks = {name: folder_hash(course.folder / "checks" / name) for name in names}
+            checks = {name: checks_hash(course.folder, name) for name in names}
             before = store.grades(due=course.due)
             absent: list[str] = []
             works = _works(store, names)

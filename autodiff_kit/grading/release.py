@@ -13,6 +13,7 @@ import json
 import re
 import zipfile
 from collections.abc import Mapping
+from pathlib import Path
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.grading.engine_parts import is_engine
@@ -21,6 +22,7 @@ from autodiff_kit.grading.questions import TO_ANSWER
 
 __all__ = [
     "build",
+    "for_teacher",
     "handout",
     "has_test_cells",
     "with_engine",
@@ -28,6 +30,7 @@ __all__ = [
     "without_hidden_tests",
 ]
 
+_TOP = (".toml", ".md", ".py")  # of a course: course.toml, README.md, nbgrader_config.py
 STUB = "# YOUR CODE HERE\nraise NotImplementedError()"
 # What learners get of it defines a name that is asked for, as the stubs in all other cells do.
 _ENGINE = '''class Node:
@@ -92,13 +95,33 @@ def handout(notebooks: Mapping[str, bytes]) -> bytes:
     notebooks : mapping of exercise to bytes
         As `build` returns them.
     """
-    data = io.BytesIO()
-    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, notebook in notebooks.items():
-            entry = zipfile.ZipInfo(f"{name}/{name}.ipynb")  # of 1980: not of when it was made
+    return _zipped({f"{name}/{name}.ipynb": data for name, data in notebooks.items()})
+
+
+def for_teacher(folder: Path) -> bytes:
+    """Return a zip of a whole course: what learners get, and its checks and solutions.
+
+    Results, which a teacher may keep in the folder, are not among it.
+    """
+    names = [path for path in folder.iterdir() if path.is_file() and path.suffix in _TOP]
+    parts = [
+        path for part in ("checks", "release", "source") for path in (folder / part).rglob("*")
+    ]
+    files = [p for p in [*names, *parts] if p.is_file() and "__pycache__" not in p.parts]
+    return _zipped(
+        {f"{folder.name}/{p.relative_to(folder).as_posix()}": p.read_bytes() for p in sorted(files)}
+    )
+
+
+def _zipped(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip of files; the same files give the same bytes."""
+    zipped = io.BytesIO()
+    with zipfile.ZipFile(zipped, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            entry = zipfile.ZipInfo(name)  # of 1980: not of when it was made
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-            archive.writestr(entry, notebook)
-    return data.getvalue()
+            archive.writestr(entry, data)
+    return zipped.getvalue()
 
 
 def with_hidden_tests(source: bytes, exercise: Exercise) -> bytes:

@@ -98,7 +98,7 @@ def find(
     names.is_alone = place.is_file() and place.suffix.lower() != ".zip"
     with contextlib.ExitStack() as stack:
         # Folders with those of the learners in them; where a pattern says so, all may be such.
-        around = (AROUND, [name.casefold() for name in exercises])
+        around = (AROUND, [word.casefold() for word in names.words])
         files = list(files_in(place, stack, around, None if pattern else MAX_SEEN))
         tops = {PurePosixPath(readable(file.path)).parts[:1] for file in files}
         if len(tops) == 1 and all("/" in file.path for file in files):

@@ -12,10 +12,11 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from autodiff_kit.free_form import Json
 from autodiff_kit.grading.course import find_course, open_course
+from autodiff_kit.grading.course_files import files_in
 from autodiff_kit.grading.exercise import ExerciseError
 from autodiff_kit.grading.loading import load
 from autodiff_kit.grading.release import with_hidden_tests
@@ -344,18 +345,22 @@ def _write_performed(folder: Path, name: str, key: str, title: str) -> None:
     old_key, old_name = _PERFORMED
     kit = find_course()
     heading = json.dumps(title[:1].lower() + title[1:], ensure_ascii=False)[1:-1]  # within JSON
-    parts = (kit / part / old_name for part in ("checks", "source"))
-    for place in (place for part in parts for place in part.rglob("*")):
-        if place.suffix not in (".py", ".toml", ".ipynb") or "__pycache__" in place.parts:
+    files = {
+        f"{part}/{old_name}/{path}": data
+        for part in ("checks", "source")
+        for path, data in files_in(kit, part, old_name).items()
+    }
+    for path, data in files.items():
+        if PurePosixPath(path).suffix not in (".py", ".toml", ".ipynb"):
             continue
-        text = place.read_text(encoding="utf-8")
+        text = data.decode()
         text = text.replace(old_key, key).replace(old_name, name)
         text = text.replace(f"e{old_key[:2]}-", f"e{key[:2]}-")
         text = re.sub(r'(?m)^title = ".*"$', lambda _: f"title = {json.dumps(title)}", text)
         text = re.sub(r'(?m)^lesson = ".*"$', 'lesson = ""', text)
         text = re.sub(r"# Exercise 17: [^\\]*", lambda _: f"# Exercise {key[:2]}: {heading}", text)
         text = re.sub(r" It follows lesson 03, [^*]*\.\*", "*", text)
-        target = folder / place.relative_to(kit).as_posix().replace(old_name, name)
+        target = folder / path.replace(old_name, name)
         target.parent.mkdir(parents=True, exist_ok=True)
         with open(target, "x", encoding="utf-8") as file:
             file.write(text)

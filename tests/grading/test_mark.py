@@ -3,10 +3,12 @@
 import csv
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
 
+import ipywidgets
 import pytest
 from click.testing import CliRunner
 
@@ -15,10 +17,12 @@ from autodiff_kit.grading import questions, sandbox
 from autodiff_kit.grading.answers_in_words import own_answers, read_answers
 from autodiff_kit.grading.course import open_course
 from autodiff_kit.grading.exercise import ExerciseError
+from autodiff_kit.grading.mark_in_notebook import MarkingForm
+from autodiff_kit.grading.mark_in_notebook import mark as mark_in_notebook
 from autodiff_kit.grading.questions import digest_of
 from autodiff_kit.grading.release import build, with_hidden_tests
 from autodiff_kit.grading.results import Grade, ManualMark
-from autodiff_kit.grading.store import Store
+from autodiff_kit.grading.store import Store, StoreError
 from autodiff_kit.grading.worker import Level0
 from tests.grading import tiny
 from tests.grading.in_words import ASKED, MODEL, RUBRIC, make_course, notebook_of
@@ -393,3 +397,83 @@ def test_what_the_learners_code_prints_or_defines_is_no_answer(graded: Path) -> 
     run(*GRADE, "in")
 
     assert grades()["eve"].marks[-1].answer == "Mine."
+
+
+# -- In a notebook -------------------------------------------------------------------------------
+
+
+def words_of(form: MarkingForm) -> str:
+    """Return what the form says, without its marks."""
+    texts = [child.value for child in form.children if isinstance(child, ipywidgets.HTML)]
+    return " ".join(re.sub("<style>[^<]*</style>|<[^>]*>", "", text) for text in texts)
+
+
+def test_the_form_in_a_notebook_gives_the_marks_of_the_command(graded: Path) -> None:
+    form = mark_in_notebook(by="student", author="prof")
+    first = words_of(form)
+    form.rubric[0].value = form.rubric[1].value = True
+    total = form.points.value
+    form.comment.value = "Well said."
+    form.give.click()
+    form.rubric[2].value = True
+    form.give.click()
+    form.points.value = 1.5  # of its own
+    form.give.click()
+
+    assert ASKED in first and CLASS["ada"] in first and "1 of 3: 01.double why, ada" in first
+    assert total == 2.5
+    assert words_of(form).strip() == "Marks given: 3. Answers that wait: 0."
+    assert points() == {"ada": 5.5, "bob": 3, "cy": 3, "di": 4.5}
+    assert grades()["ada"].marks[-1].text == (
+        "+1 Says that it is doubled.\n+1.5 Says that one is added."
+    )
+    assert grades()["di"].marks[-1].text == ""  # no line of the rubric explains 1.5
+    with Store(Path("results/results.sqlite")) as store:
+        assert store.comments()["ada", tiny.NAME]["why"].text == "Well said."
+        assert {m.author for m in store.manual_marks()} == {"prof"}
+    assert words_of(mark_in_notebook()).strip() == "No answer waits for a mark."
+
+
+def test_the_form_goes_back_skips_and_keeps_what_was_said(graded: Path) -> None:
+    form = mark_in_notebook("01.double", by="student")
+    form.comment.value = "Which one?"
+    form.skip.click()
+    form.back.click()
+    form.show_model.value = True
+
+    assert form.comment.value == "Which one?" and "Twice one, plus one." in words_of(form)
+    form.points.value = 3
+    form.give.click()
+    assert "3 is no number of points from 0 to 2.5" in words_of(form) and "1 of 3" in words_of(form)
+    for number in ("nan", "inf", "-1"):
+        form.points.value = float(number)
+        form.give.click()
+    assert points() == dict.fromkeys(CLASS, 3)
+    form.points.value = 1
+    form.give.click()
+    assert "It has 1 of 2.5." in words_of(mark_in_notebook(again=True, student="ada"))
+
+
+def test_the_form_hides_names_and_runs_nothing_of_an_answer(graded: Path) -> None:
+    hand_in({"<b>eve": "<img src=x onerror=alert(1)>\x1b[2J</blockquote><script>1</script>"}, "in2")
+    run(*GRADE, "in2")
+
+    form = mark_in_notebook(student="<b>eve")
+    hidden = mark_in_notebook(anonymous=True)
+
+    page = "".join(child.value for child in form.children if isinstance(child, ipywidgets.HTML))
+    assert "&lt;img src=x" in page and "&lt;b&gt;eve" in page
+    assert not any(tag in page for tag in ("<img", "<script", "<b>eve", "\x1b"))
+    for _ in range(4):
+        assert not any(f"why, {name}" in words_of(hidden) for name in (*CLASS, "&lt;b"))
+        hidden.skip.click()
+
+
+def test_the_form_says_what_cannot_be_meant(graded: Path) -> None:
+    with pytest.raises(ValueError, match="'question' or 'student'"):
+        mark_in_notebook(by="name")
+    with pytest.raises(FileNotFoundError, match="Grade first"):
+        mark_in_notebook(results="nowhere")
+    assert not Path("nowhere").exists()
+    with pytest.raises(StoreError, match="No results for 'zoe'"):
+        mark_in_notebook(student="zoe")

@@ -192,3 +192,25 @@ def test_what_one_standing_run_has_found_does_not_fall() -> None:
     second = Run(2, "b", frozenset({2, 3}), "me", 0.0)
 
     assert fallen([first, second]) == {1}
+
+
+def test_a_folder_that_holds_a_class_and_is_read_as_one_learner_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "probe", list)
+    monkeypatch.chdir(tiny.make_course(tmp_path / "course").folder)
+    for folder in ("week 3", "01.double"):
+        for name, code in (("Ada_1", tiny.SOLUTION), ("Bob_2", tiny.WRONG)):
+            place = Path("in", folder, f"{name}_assignsubmission_file_")
+            place.mkdir(parents=True)
+            (place / f"{tiny.NAME}.py").write_text(f"{code}# {folder}\n", encoding="utf-8")
+
+    output = run(*GRADE, "in")
+
+    # The exercise's own folder, by whichever of its names, is nobody's.
+    assert points() == {"1": 3, "2": 0, "week 3": 3}
+    assert "by Moodle's names of several: week 3." in output
+    assert "autodiff-kit grade in/week 3" in output
+    run("runs", "1", "--withdraw", *WHY)
+    assert "Moodle's names" not in run(*GRADE, "in/week 3")
+    assert points() == {"1": 3, "2": 0}
