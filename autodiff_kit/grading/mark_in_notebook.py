@@ -25,7 +25,7 @@ from autodiff_kit.grading.answers_to_mark import (
 from autodiff_kit.grading.command_options import RESULTS, course_in, learner
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.exercise import Exercise
-from autodiff_kit.grading.feedback import inline
+from autodiff_kit.grading.feedback_card import inline
 from autodiff_kit.grading.results import Comment
 from autodiff_kit.grading.store import Store
 
