@@ -56,9 +56,14 @@ class Code:
         return text
 
     def line(self, where: Where | None) -> str:
-        """Return the first line of a place, as the learner wrote it."""
+        """Return the first line of a place, as the learner wrote it; of several, the statement."""
         if where is None:
             return ""
+        for node in self.walk(where[0]):
+            if isinstance(node, ast.stmt) and node.lineno == node.end_lineno == where[1]:
+                start, end = node.col_offset, node.end_col_offset or 0
+                if start <= (where[2] or 0) < end and not hasattr(node, "body"):
+                    return self.text(span_of(where[0], node))
         lines = self.recording["sources"][where[0]]["text"].splitlines()
         return str(lines[where[1] - 1]).strip()
 

@@ -581,3 +581,17 @@ def test_real_pytorch_tells_the_same_story(name: str) -> None:
     assert result is not None
     assert result.title == told(source).title
     assert [c.where[1] for c in result.chapters if c.where] == lines
+
+
+@pytest.mark.parametrize(
+    ("source", "fix"),
+    [
+        (f"{X}h = torch.exp(x * 2); h += 1; h.sum().backward()", "`h = h + 1`"),
+        (
+            f"{V}\nloss = 0\nfor k in range(3): loss += (v.sum() * k).item()\nloss.backward()",
+            "`loss += v.sum() * k`",
+        ),
+    ],
+)
+def test_of_several_statements_on_a_line_it_is_the_one_that_did_it(source: str, fix: str) -> None:
+    assert fix in told(source).fix
