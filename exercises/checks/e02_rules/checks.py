@@ -38,6 +38,7 @@ class Mul:
     caption = "g = 10, x = 3, y = 5"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([5.0])}
     in_words = ("contribution to x:", "contribution to y:")
+    picture = first_difference("x", "y")
 
     def generate(rng):
         data = with_complex(rng, pair(rng), "gxy")
@@ -61,6 +62,7 @@ class Div:
     caption = "g = 10, x = 3, y = 2"
     example = {"g": np.array([10.0]), "x": np.array([3.0]), "y": np.array([2.0])}
     in_words = ("contribution to x:", "contribution to y:")
+    picture = first_difference("x", "y")
 
     def generate(rng):
         data = pair(rng)
@@ -81,6 +83,7 @@ class Div:
 class Exp:
     caption = "g = 10, x = 2, out = exp(2) = 7.389"
     example = {"g": np.array([10.0]), "x": np.array([2.0]), "out": np.exp([2.0])}
+    picture = first_difference("x")
 
     def generate(rng):
         x = rng.uniform(0.2, 2.0, 4) * rng.choice([-1.0, 1.0], 4)
@@ -106,6 +109,7 @@ class Pow:
     caption = "g = 10, x = [2, 0], n = 3; and the same with n = 2"
     example = {"g": np.array([10.0, 10.0]), "x": np.array([2.0, 0.0]), "n": 3, "m": 2}
     in_words = ("contribution for n = 3:", "for n = 2:")
+    picture = first_difference("x, for n = 3", "x, for n = 2")
 
     kinds = (2, 3, 4)
 
