@@ -13,6 +13,7 @@ import os
 import shutil
 import sqlite3
 import time
+import tracemalloc
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -24,10 +25,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autodiff_kit.cli import cli
-from autodiff_kit.grading import sandbox, submissions
+from autodiff_kit.grading import hand_ins, sandbox, submissions
 from autodiff_kit.grading.course import Course
 from autodiff_kit.grading.engine_local import seed_of
-from autodiff_kit.grading.hand_ins import FOLDER
 from autodiff_kit.grading.identity import Submission
 from autodiff_kit.grading.journal import FIRST, replay
 from autodiff_kit.grading.results import file_hash, key_of
@@ -321,16 +321,22 @@ def test_a_run_of_endless_numbers_fills_no_memory(class_: Path) -> None:
     assert "3 of 3" in run("show", "ada")
 
 
-def test_a_kept_file_that_became_a_bomb_is_not_unpacked(class_: Path) -> None:
+def test_a_kept_file_that_became_a_bomb_is_not_unpacked(
+    class_: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hand_ins, "MAX_KEPT", 2**20)
     work = file_hash(tiny.SOLUTION.encode())
-    (path,) = Path("results", FOLDER).rglob(work[2:])
-    bomb = zlib.compressobj(9)
-    zeros = bytes(2**20)
-    path.write_bytes(b"".join(bomb.compress(zeros) for _ in range(512)) + bomb.flush())
+    (path,) = Path("results", hand_ins.FOLDER).rglob(work[2:])
+    path.write_bytes(zlib.compress(bytes(2**25), 9))
     change_a_check(class_)
+    tracemalloc.start()
+    assert hand_ins.kept(Path("results"), work) is None
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
 
     output = run("regrade", "--allow-level", "0", "--workers", "1", "--yes")
 
+    assert most < 2**23
     assert "not kept, so not judged again: ada" in output
     with Store(Path("results/results.sqlite")) as store:
         assert {g.student: g.points for g in store.grades()}["ada"] == 3
