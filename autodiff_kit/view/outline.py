@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData
+from autodiff_kit.view.derived import after_makers, made_between
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import AIM, WHOLE, folded, open_at_first
 from autodiff_kit.view.flow import Flow
@@ -267,8 +268,13 @@ def _boxes(
     users: dict[int, set[int | None]] = {
         leaf: {fold_of.get(ops[rank]) for rank in ranks} for leaf, ranks in parts.uses.items()
     }
+    for leaf, fold in made_between(nodes, users, fold_of).items():
+        members[fold].append(leaf)
+        fold_of[leaf] = fold
     for leaf, folds in users.items():
         only = next(iter(folds)) if len(folds) == 1 else None
+        if leaf in fold_of:
+            continue
         if keep_named and only is not None and stays_outside(nodes[leaf], runs[only], parts):
             continue
         if only is not None:
@@ -302,14 +308,17 @@ def _boxes(
             is_op = record["kind"] == "op"
             box_of[n] = Box(str(n), record["kind"], outs, ops=outs if is_op else (), result=n)
     # A fold stands where its last operation was: all its inputs are older, all its users younger.
-    boxes = [box_of[place] for place in sorted(box_of)]
+    order = after_makers(nodes, {n: at for at, box in box_of.items() for n in box.nodes})
+    boxes = [box_of[place] for place in sorted(box_of, key=order)]
     at = {n: box for box in boxes for n in box.nodes}
     return Outline(boxes, [at[n] for n in range(len(nodes))])
 
 
 def stays_outside(leaf: NodeRecord, part: Part, parts: Parts) -> bool:
     """Return whether a leaf is to be seen that only one folded part uses."""
-    if not leaf["name"] or leaf.get("part"):
+    first, last = parts.key(part)
+    is_made_there = any(first <= i.get("node", -1) <= last for i in leaf.get("inputs", ()))
+    if not leaf["name"] or leaf.get("part") or is_made_there:
         return False
     return leaf["requires_grad"] or not (part.is_group or parts.is_in(leaf["scope"], part))
 

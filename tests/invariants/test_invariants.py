@@ -54,6 +54,14 @@ def it_reads_from_json_as_it_was_written(program: Run) -> None:
     assert again.to_dict() == data
 
 
+def each_part_can_be_folded(program: Run) -> None:
+    """Folded, it may have leaves that were made of its own results: they are in it, too."""
+    for part in program.picture.opened_parts.parts:
+        folded = program.picture.closed(part["key"])
+        place = {box.id: k for k, box in enumerate(folded.outline.boxes)}
+        assert all(place[e.source] < place[e.target] for e in folded.outline.edges)
+
+
 # -- places ------------------------------------------------------------------------------------
 
 
@@ -787,6 +795,7 @@ def what_was_released_is_not_listed_as_saved_any_more(program: Run) -> None:
 
 
 CHECKS = [
+    each_part_can_be_folded,
     nothing_went_wrong_in_the_recorder,
     it_reads_from_json_as_it_was_written,
     the_source_that_is_lit_is_the_expression_that_ran,
