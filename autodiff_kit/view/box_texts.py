@@ -20,7 +20,7 @@ from autodiff_kit.view.rules import decided
 from autodiff_kit.view.shortening import in_short
 from autodiff_kit.view.subscripts import in_box
 from autodiff_kit.view.text import switched_off
-from autodiff_kit.view.values import parameter, shape_text, short
+from autodiff_kit.view.values import parameter
 from autodiff_kit.view.words import box_line, box_value
 
 __all__ = ["box_text", "box_texts"]
@@ -152,8 +152,7 @@ def _fold_text(recording: RecordingData, box: Box) -> BoxText:
         lines[-1:] = [", ".join([*lines[-1:], f"{size_of(own, nodes):,} parameters"])]
         label = "gradient norm"
     elif box.result is not None and (record := nodes[box.result])["name"]:
-        value = short(record["value"]) or shape_text(record["value"]["shape"])
-        lines.append(f"{record['name']} = {value}")
+        lines.append(f"{record['name']} = {box_value(record['value'])}")
     return _text(in_short(title, NAME), symbol, lines, origin=symbol, ghost=ghost, label=label)
 
 

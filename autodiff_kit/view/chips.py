@@ -31,6 +31,7 @@ FONT = 14  # px
 ROW, INSET, GAP = 24, 9, 2  # px: height of a mark, beside its text, between two marks
 DENSE_ROW = 20  # two are as high as the room between boxes, see ``DENSE_GAPS``
 NEAR = 8  # px between a box and a mark that no room is kept for
+WIDE = 240  # px, of a slope beside what goes on
 SLOT = 28  # px, height of a slot
 _END: Any = {"kind": "end"}
 MOST = 4  # slots in a box; a sum of more parts is told as a sum
@@ -63,7 +64,13 @@ class Chip(NamedTuple):
     def columns(self) -> Size:
         """Return the widths of slope and contribution where they stand beside each other."""
         left, right = (max(map(_width, own), default=0.0) for own in (self.slopes, self.arrived))
-        return left, right
+        return 0.0 if self.is_alone else left, right
+
+    @property
+    def is_alone(self) -> bool:
+        """Return whether a row would be wide: then a slope is there only in the step about it."""
+        both = (max(map(_width, own), default=0.0) for own in (self.slopes, self.arrived))
+        return self.is_row and sum(both) > WIDE
 
     def middles(self, name: str, is_active: bool) -> Point:
         """Return where the slope, or what is ``"sent"``, stands: its middle, and its upper side.
@@ -75,10 +82,10 @@ class Chip(NamedTuple):
         if not self.is_row:
             return 0.0, 0.0 if is_sent else ROW + GAP + self.of_map[1]
         left, right = self.columns
+        if is_active and self.slopes:
+            return 0.0, DENSE_ROW / (-2 if is_sent else 2)
         if not left:
             return 0.0, 0.0
-        if is_active:
-            return 0.0, DENSE_ROW / (-2 if is_sent else 2)
         return (left + GAP if is_sent else -right - GAP) / 2, 0.0
 
     def stack(self, middle: Point, fields: Fields) -> Sides | None:
@@ -155,7 +162,8 @@ def chip_svg(
     look = " adk-active" * active + " adk-hidden" * (fields is None)
     look += " adk-earlier" * bool(fields and fields.get("earlier"))
     only_now = "" if chip.is_kept else " adk-passing"
-    in_row = ' data-row=""' * (fields is None and chip.is_row and bool(chip.slopes))
+    in_row = f' data-row="{"alone" * chip.is_alone}"'
+    in_row *= fields is None and chip.is_row and bool(chip.slopes)
     at = f"translate({pixels(middle[0])},{pixels(middle[1] - height / 2)})"
     parts = [
         f'<g class="adk-chip{only_now}{look}" data-chip="{edge}"{in_row} transform="{at}">'
@@ -173,6 +181,7 @@ def chip_svg(
     for name, corner in rows:
         by_name: Any = fields or {}
         text = by_name.get("arrived" if name == "sent" and not active else name) or ""
+        text *= active or name == "sent" or not chip.is_alone
         if fields is not None and not text:
             continue
         own = _width(text) if text else 0.0

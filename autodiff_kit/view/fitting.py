@@ -22,6 +22,7 @@ MOST = 40  # boxes
 AIM = 120  # operations that belong to no part are folded only where there are more of them
 # Pixels that can be read at 70 % in a window 900 wide and 900 high; a wider one shows them larger.
 WIDTH, HEIGHT = 725.0, 770.0
+DENSER = 0.75  # of the height, where lines are as close as they can be
 ROW, MARKS = 112, 30  # about what a row of boxes takes, and slopes and contributions above it
 FOLD, OP, LEAF = 290, 190, 220  # widths
 
@@ -61,12 +62,15 @@ def smaller(stages: list[Stage], width: float, height: float) -> list[Stage]:
     return small or others[:1]
 
 
-def open_at_first(recording: RecordingData, parts: Parts, *, together: bool = False) -> list[Stage]:
+def open_at_first(
+    recording: RecordingData, parts: Parts, *, together: bool = False, dense: bool = False
+) -> list[Stage]:
     """Return what to open at first, from little to as much as seems to fit.
 
-    The whole run is always open. How large a picture really is, only its drawing says.
+    The whole run is always open. How large a picture really is, only its drawing says. ``dense``
+    is for a drawing with as little as possible in it.
     """
-    room = _Room(parts, together)
+    room = _Room(parts, together, dense)
     small = len(recording["nodes"]) <= WHOLE
     opened: list[Key] = []
     stages = [Stage([], *room.size(folded(parts, ())))]
@@ -78,7 +82,8 @@ def open_at_first(recording: RecordingData, parts: Parts, *, together: bool = Fa
         runs = folded(parts, set(wider))
         is_loose = members[0].kind == "operations" and len(parts.ops) <= AIM
         fits = small or is_loose or room.holds(runs)
-        if not fits and len(members) > 1:  # the first of them stands for all
+        if not fits and len(members) > 1 and not parts.is_layer(members[0]):
+            # The first of them stands for all; layers are alike enough.
             members = members[:1]
             wider = [*opened, parts.key(members[0])]
             runs = folded(parts, set(wider))
@@ -106,8 +111,9 @@ def _batches(parts: Parts, part: Part, depth: int) -> dict[tuple[int, tuple[Any,
 class _Room:
     """Tells whether a picture fits, from how many boxes stand above and beside each other."""
 
-    def __init__(self, parts: Parts, together: bool) -> None:
+    def __init__(self, parts: Parts, together: bool, dense: bool) -> None:
         self._together = together
+        self._denser = DENSER if dense else 1.0
         self._count = len(parts.ops)
         self._uses = parts.uses
         ends = [*parts.links, *parts.rounds_in_time]
@@ -122,7 +128,7 @@ class _Room:
         if self.boxes(runs) > MOST:
             return False
         width, height = self.size(runs)
-        return width <= WIDTH and height <= HEIGHT
+        return width <= WIDTH and height * self._denser <= HEIGHT
 
     def size(self, runs: Sequence[Part]) -> tuple[float, float]:
         """Return about how wide and high the picture is."""

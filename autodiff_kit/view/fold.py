@@ -14,6 +14,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import groupby
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
@@ -24,6 +25,7 @@ __all__ = ["FEWEST_ROUNDS", "Key", "Part", "Parts"]
 
 FEWEST_ROUNDS = 4  # loops with fewer are not worth a fold: first, last and one between
 FEWEST_EQUAL = 3  # equal modules or calls in a row
+FEWEST_PIECES = 5  # of one tensor, that one call gives, such as those that a loop goes through
 MOST = 30  # a part that is made of more than so many is opened into
 PIECES = 5  # so many, which fit one below the other
 EXPRESSION = 28  # characters of a call that may be its title
@@ -184,7 +186,7 @@ class Parts:
                 members = list(only.members) or self._children(
                     only
                 )  # opened with what is around it
-            members = members if part.members else self._grouped(members)
+            members = members if part.members else self._grouped(self._with_pieces(members))
             members = self._inside[part] = self._in_pieces(members, part)
         return members
 
@@ -249,6 +251,29 @@ class Parts:
         return part
 
     # -- what a part is made of ------------------------------------------------------------------
+
+    def _with_pieces(self, children: list[Part | int]) -> list[Part | int]:
+        """Put together the pieces of a tensor that one call gives: ``for x in xs``."""
+        result: list[Part | int] = []
+        for _, alike in groupby(children, self._origin):
+            group = list(alike)
+            is_pieces = isinstance(group[0], int) and self._origin(group[0]) is not None
+            result += [self._pieces(group)] if is_pieces and len(group) >= FEWEST_PIECES else group
+        return result
+
+    def _origin(self, child: Part | int) -> tuple[Any, ...] | None:
+        """Return what an op has in common with those that give other pieces in the same call."""
+        if isinstance(child, Part) or "index" not in (record := self.ops[child])["params"]:
+            return None
+        sources = [source.get("node") for source in record["inputs"]]
+        return (record["op"], *sources, *(record["where"] or ()))
+
+    def _pieces(self, ranks: Sequence[Part | int]) -> Part:
+        first, last = (self.ops[r] for r in (ranks[0], ranks[-1]) if isinstance(r, int))
+        whole = self._recording["nodes"][first["inputs"][0]["node"]]
+        named = first["name"] and last["name"]
+        title = f"{first['name']} to {last['name']}" if named else f"{len(ranks):,} pieces"
+        return self._group(ranks, "pieces", title, whole["name"] or whole["text"])
 
     def _is_whole(self, scope: int) -> bool:
         """Tell whether nothing foreign happened in between (as it does with generators).

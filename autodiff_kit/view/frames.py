@@ -36,6 +36,7 @@ from autodiff_kit.view.words import (
     a_value,
     box_value,
     equation,
+    in_row,
     listed,
     sentence,
     spoken,
@@ -211,9 +212,10 @@ class _Teller(ForwardSteps, BackwardSteps):
         self.updated.setdefault(box.id, set()).add(event["node"])
         count = sum(map(len, self.updated.values()))
         boxes = [b for b in self.outline.boxes if b.id in self.updated]
-        headings = [b.heading.removeprefix("parameters of ") for b in boxes]
-        named = [heading for heading in headings if heading != "parameters"]
-        inside = listed(named) if len(boxes) <= NAMED else f"{len(boxes):,} boxes"
+        owners = [owner for b in boxes if (owner := b.owner)]
+        inside = listed(owners) if len(boxes) <= NAMED and owners else ""
+        if len(boxes) > NAMED:
+            inside = f"{len(boxes):,} boxes"
         of = f" of {inside}" if inside else ""
         opening = self.round(event.get("scope", 0))
         plural = "s" * (count > 1)
@@ -344,7 +346,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             if is_new and not self.passes and self.outline.box_of[node].kind != "fold":
                 self.parts[node] = []  # all of a pass that began before the box
                 self.pending.setdefault(node, {}).update(self._arrived(node))
-                part = box_value(self.waiting[node])
+                part = in_row(self.waiting[node])
                 self.pending[node] |= self._why(node, [box.heading, part])
         along: dict[str, Fields] = {}
         for edge, (at, passes) in self.sent_out.items():
@@ -389,10 +391,16 @@ class _Teller(ForwardSteps, BackwardSteps):
         sent: dict[int, list[Contribution]] = {}  # node outside -> contributions to it from here
         has_waited = {*self.waiting}
         nodes, box_of = self.nodes, self.outline.box_of
+        filled: dict[int, None] = {}  # leaves drawn as one box, of which that is all to be told
         while self.at < len(self.events):
             kind, node, arg, to = self.brief(self.at)
-            if kind not in _BACKWARD or box_of[node] is not box:
+            if kind not in _BACKWARD:
                 break
+            if box_of[node] is not box:
+                if box_of[node].kind != "fold" or box_of[node].ops:
+                    break
+                if kind == "accumulate":
+                    filled[node] = None
             if self.is_searched:
                 self.hide(self.events[self.at])
             if kind == "visit":
@@ -423,9 +431,21 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption = f"Backward comes out of {box.heading}."
         else:
             caption = f"{box.opening}: their gradients are accumulated."
-        parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in reached]
-        if len(parts) > NAMED:
-            caption += f" {len(parts):,} values outside it receive a gradient."
+        if len(filled) > NAMED:
+            owners = {box_of[n].owner for n in filled}
+            what = (
+                f"parameters of {next(iter(owners))}"
+                if len(owners) == 1 and all(owners)
+                else "leaves"
+            )
+            caption += f" {len(filled):,} {what} have their gradient."
+        outside = [n for n in reached if len(filled) <= NAMED or n not in filled]
+        parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in outside]
+        boxes = list(dict.fromkeys(box_of[n].heading or self._called(n) for n in outside))
+        if len(parts) > NAMED and len(boxes) > NAMED:
+            caption += f" {len(boxes):,} boxes outside it receive a gradient."
+        elif len(parts) > NAMED:
+            caption += f" A gradient flows into {listed(boxes)}."
         elif parts:
             caption += " " + sentence(f"Gradients so far: {', '.join(parts)}")
         if freed:
@@ -436,7 +456,9 @@ class _Teller(ForwardSteps, BackwardSteps):
             if to in has_waited:
                 part = added([one["after"] for one in contributions])
             changes[to] = self._arrived(to)
-            changes[to] |= self._why(to, [box.heading, box_value(part)])
+            changes[to] |= self._why(to, [box.heading, in_row(part)])
+        for leaf in filled:
+            changes.setdefault(leaf, {})["visited"] = True
         changes[start] = {"visited": True, **({"released": True} if freed else {})}
         only = next(iter(reached.values())) if len(reached) == 1 else None
         where = None if box.is_repeated else box.where  # the head of a loop does not run now

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from autodiff_kit.record.events import Value
 from autodiff_kit.view.svg_text import pixels, text_width
-from autodiff_kit.view.values import number, short
+from autodiff_kit.view.values import short, three_digits
 
 __all__ = ["IN_A_LINE", "at", "cells", "map_size", "sum_map", "sum_words"]
 
@@ -46,11 +46,11 @@ def cells(value: Value) -> str | None:
 @lru_cache(maxsize=512)  # the key tells -0.0 from 0.0
 def _in_box(shape: tuple[int, ...], dtype: str, data: tuple[float, ...], key: str) -> str:
     numbers = [float(v) for v in data]
-    texts = [_three_digits(v, dtype) for v in numbers] if len(numbers) <= IN_A_BOX else []
+    texts = [three_digits(v, dtype) for v in numbers] if len(numbers) <= IN_A_BOX else []
     grid = _cells(numbers, shape[-1], texts)
     if texts:
         return grid.svg
-    low, high = (_three_digits(v, dtype) for v in _range(numbers))
+    low, high = (three_digits(v, dtype) for v in _range(numbers))
     lines = [f"max {high}", f"min {low}"] if len(shape) > 1 else [f"{low} to {high}"]
     left, top = grid.width + GAP, max(0.0, (grid.height - ROW * len(lines)) / 2)
     words = "".join(
@@ -104,7 +104,7 @@ def sum_map(before: Value, after: Value, *, is_done: bool) -> str | None:
     both, columns = [*parts, *sums], before["shape"][-1]
     texts = []
     if len(parts) <= IN_A_SUM:
-        texts = [_three_digits(v, str(before["dtype"])) for v in both]
+        texts = [three_digits(v, str(before["dtype"])) for v in both]
     count, width = len(parts), _cell_width(texts)
     scale = _largest(both)
     low = _cells(parts, columns, texts[:count], scale, width)
@@ -151,19 +151,6 @@ def map_size(svg: str) -> tuple[float, float]:
 def at(x: float, y: float, marks: str) -> str:
     """Return marks moved to a place."""
     return f'<g transform="translate({pixels(x)},{pixels(y)})">{marks}</g>'
-
-
-def _three_digits(value: float, dtype: str) -> str:
-    """Return a number with three digits, for a cell or a legend; integers as they are.
-
-    Examples
-    --------
-    >>> _three_digits(-0.12345, "float32"), _three_digits(3, "int64")
-    ('-0.123', '3')
-    """
-    if not isfinite(value) or not dtype.startswith("float"):
-        return number(value if not isfinite(value) else int(value))
-    return number(float(f"{value:.3g}") + 0.0)  # no -0.
 
 
 # -- cells --------------------------------------------------------------------------------------

@@ -21,6 +21,7 @@ from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.layout import Layout, Size, layout, least_height
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Outline
+from autodiff_kit.view.parameters import parameters_of
 from autodiff_kit.view.stop import Stop
 from autodiff_kit.view.svg import box_size
 from autodiff_kit.view.training import link_size
@@ -100,7 +101,8 @@ def near_size(
         text = box_text(recording, box, names, detail=outline.detail)
         last = nodes[box.nodes[-1]]
         has_gradient = has_pass and not text["ghost"]
-        grad = box_value(last["value"]) if last["value"]["shape"] else NUMBER
+        is_number = not last["value"]["shape"] or parameters_of(box, nodes)  # of those, the norm
+        grad = NUMBER if is_number else box_value(last["value"])
         later: Any = {"grads": [grad], "maps": text["cells"]} if has_gradient else {}
         sizes.append(box_size({**text, **later}))
     folds = {box.id for box in outline.boxes if box.kind == "fold"}

@@ -30,6 +30,7 @@ __all__ = ["LIMIT", "Box", "Edge", "Outline", "outline", "outputs_of", "stays_ou
 
 LIMIT = 300  # boxes that a picture can have
 LONGEST = 24  # characters of names as a title
+PARAMETERS = "parameters of "
 FEWEST_SHARED = 3  # parameters that the same folds use are drawn as one box
 
 
@@ -102,6 +103,13 @@ class Box:
                 return f"{title} of {self.of}"
             return f"{title} ({self.of})"
         return title if self.count.startswith("call") else f"{title} of {self.of}"
+
+    @property
+    def owner(self) -> str:
+        """Return the module that all its parameters are of; "" if there is none."""
+        if self.part is None:
+            return self.title.removeprefix(PARAMETERS) if self.title.startswith(PARAMETERS) else ""
+        return self.heading if self.part.kind in ("module", "equal", "modules") else ""
 
     @property
     def opening(self) -> str:
@@ -333,7 +341,7 @@ def _shared(nodes: Sequence[NodeRecord], leaves: Sequence[int], number: int) -> 
     """Fold parameters that the same folds use: each call of one model, say."""
     paths = [str(nodes[leaf]["name"]).split(".") for leaf in leaves]
     common = [names[0] for names in zip(*paths, strict=False) if len(set(names)) == 1]
-    title = f"parameters of {'.'.join(common)}" if common else "parameters"
+    title = f"{PARAMETERS}{'.'.join(common)}" if common else "parameters"
     written = ", ".join(".".join(path) for path in paths)
     title = title if common or len(written) > LONGEST else written
     count = f"{TIMES} {len(leaves):,}"

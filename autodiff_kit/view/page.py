@@ -22,7 +22,7 @@ from autodiff_kit.view.viewer import script, static
 
 __all__ = ["encoded", "opening_step", "to_html", "whole_page"]
 
-ROOM = 160_000  # bytes for what can be opened: a page stays below 300 kB
+ROOM = 145_000  # bytes for what can be opened: a page stays below 300 kB
 
 
 def to_html(

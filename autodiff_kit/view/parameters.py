@@ -22,13 +22,14 @@ __all__ = ["norm", "parameters_of", "size_of"]
 
 
 def parameters_of(box: Box, nodes: Sequence[NodeRecord]) -> list[int]:
-    """Return the parameters of modules that a folded box hides."""
+    """Return the parameters that a folded box hides: of modules, or all that it stands for."""
     if box.kind != "fold":
         return []
     return [
         n
         for n in box.leaves
-        if nodes[n]["requires_grad"] and nodes[n].get("part", "").startswith("parameter")
+        if nodes[n]["requires_grad"]
+        and (not box.ops or nodes[n].get("part", "").startswith("parameter"))
     ]
 
 

@@ -48,6 +48,8 @@ __all__ = ["Picture", "build"]
 # What is open at first, whether shared leaves are one box, and how much stands in the drawing.
 First = tuple[Sequence[Key], bool, Detail]
 TRIED = 100  # of up to so many nodes, each way to open it is tried; of more, those likely to fit
+BARE = 2  # parts and operations; what one more opens may fit in a wider window alone ...
+WIDER = 1.4  # ... by so much
 ABOUT = 0.85  # of a size that is known only nearly, as much is true at least
 KEYS = ("sources", "ops", "scopes", "error")
 
@@ -183,6 +185,8 @@ class Picture:
             while True:
                 self._choose((stages[-1].opened, together, Detail.PICTURES), parts)
                 is_last = together and len(stages) == 1
+                if len(stages) == 1 and self._is_bare() and self._open_more(parts):
+                    return
                 size = self._draw_with_room(is_last=is_last)
                 if size is None:
                     self._open_one(parts)
@@ -191,7 +195,21 @@ class Picture:
                     break
                 stages = smaller(stages, *size) if self.size > TRIED else stages[:-1]
 
-    def _draw_with_room(self, *, is_last: bool) -> Size | None:
+    def _is_bare(self) -> bool:
+        """Return whether so little is open that there is nothing to be stepped through."""
+        return sum(box.part is not None or box.kind == "op" for box in self.outline.boxes) <= BARE
+
+    def _open_more(self, parts: Parts) -> bool:
+        """Draw one part more open, if that fits a wider window at least, as dense as it can be."""
+        first = self._open_first, self._together, Detail.PICTURES
+        for stage in open_at_first(self._recording, parts, together=True, dense=True)[1:2]:
+            self._choose((stage.opened, True, Detail.DENSE), parts)
+            if self._draw_with_room(is_last=False, room=WIDER) is None:
+                return True
+        self._choose(first, parts)
+        return False
+
+    def _draw_with_room(self, *, is_last: bool, room: float = 1.0) -> Size | None:
         """Draw with as much in it as fits; return how large it is if nothing does.
 
         What stays although it does not fit is drawn with as little as possible: the last that can
@@ -202,16 +220,14 @@ class Picture:
         size, is_drawn = (0.0, 0.0), False
         for detail in details if self.size <= WHOLE or self._fold is not None else details[:2]:
             self.outline.detail = detail
-            part = ABOUT if self.size <= WHOLE else 1.0
-            highest = (
-                HEIGHT / part if self.size <= TRIED else inf
-            )  # of more nodes, sizes are compared
+            part = (ABOUT if self.size <= WHOLE else 1.0) / room
+            most = HEIGHT / part if self.size <= TRIED else inf  # of more nodes, sizes are compared
             groups = self.opened_parts.groups
-            size = near_size(self.outline, self._recording, self._names, groups, highest)
+            size = near_size(self.outline, self._recording, self._names, groups, most)
             if is_drawn := _fits(size, part):
                 self._draw()
                 size = self.layout.width, self.layout.height
-                if _fits(size):
+                if _fits(size, 1 / room):
                     return None
         stays = is_last or self._may_be_large()
         if stays and not is_drawn:

@@ -19,6 +19,7 @@ import numpy as np
 from autodiff_kit.record.events import NodeRecord, Value
 from autodiff_kit.view.rules import decided, fill, is_readable, knows, parsed
 from autodiff_kit.view.values import TIMES, number, shape_text, short
+from autodiff_kit.view.words import fraction
 
 __all__ = [
     "chain",
@@ -176,12 +177,8 @@ def slope_text(of: str | None, to: str) -> str:
     """
     if of is None:
         return "slope"
-    text = f"{_differential(of)}/{_differential(to)}"
+    text = fraction(of, to)
     return text if len(text) <= LONG else "slope"
-
-
-def _differential(name: str) -> str:
-    return f"d{name}" if name.isidentifier() else f"d({name})"
 
 
 def one_use(

@@ -14,7 +14,7 @@ from autodiff_kit.view.steps import Value
 from autodiff_kit.view.steps_slopes import SlopeSteps
 from autodiff_kit.view.subscripts import variable_of
 from autodiff_kit.view.values import grid
-from autodiff_kit.view.words import IN_A_BOX, box_line, box_value, sum_texts
+from autodiff_kit.view.words import IN_A_BOX, box_line, box_value, in_row, sum_texts
 
 __all__ = ["BEFORE", "ArrivalSteps"]
 
@@ -67,7 +67,7 @@ class ArrivalSteps(SlopeSteps):
         own += parts
         rows = [*own] if before is None else [[BEFORE, before], *own]
         if len(rows) > 1 and node not in self.groups:
-            rows.append(["sum", total or box_value(self.whole[node])])
+            rows.append(["sum", total or in_row(self.whole[node])])
         return {"why": rows}
 
     def _arrived(self, node: int, text: str | None = None) -> Fields:
@@ -97,7 +97,7 @@ class ArrivalSteps(SlopeSteps):
     def _bring(self, node: int, edge: str | None, part: Value) -> None:
         """Note what has come along an arrow into a box that shows what adds up."""
         if edge is not None and self.outline.box_of[node].id in self.in_parts:
-            self.parts_by_arrow.setdefault(node, {})[edge] = part, box_value(part)
+            self.parts_by_arrow.setdefault(node, {})[edge] = part, in_row(part)
 
     def _sum(self, node: int, *values: Value) -> tuple[list[str], dict[str, Fields]]:
         """Return how values are written that the parts of a gradient lead to; the sum comes last.
@@ -106,7 +106,7 @@ class ArrivalSteps(SlopeSteps):
         """
         arrivals = self.parts_by_arrow.get(node)
         if not arrivals:
-            return [box_value(value) for value in values], {}
+            return [*map(in_row, values)], {}
         texts = sum_texts(*(part for part, _ in arrivals.values()), *values)
         along: dict[str, Fields] = {}
         for (edge, (part, before)), text in zip([*arrivals.items()], texts, strict=False):

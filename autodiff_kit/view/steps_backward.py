@@ -34,6 +34,7 @@ from autodiff_kit.view.words import (
     dimensions,
     equation,
     full,
+    in_row,
     listed,
     on_arrow,
     sentence,
@@ -99,12 +100,12 @@ class BackwardSteps(GradSteps):
         for node, parts in self.parts.items():
             if node in nodes or any(part in along for part in parts if isinstance(part, str)):
                 gradient = self.grads.get(node, None if node in nodes else self.whole.get(node))
-                rows: list[str | list[str]] = [[BEFORE, box_value(gradient)]] if gradient else []
+                rows: list[str | list[str]] = [[BEFORE, in_row(gradient)]] if gradient else []
                 changes[node] = changes.get(node, {}) | Fields(why=rows)
                 self.parts[node] = []
         for root, seed in self.roots.items():
             changes[root] = changes.get(root, {}) | self._shown(root, "g", seed)
-            changes[root] |= self._why(root, ["backward starts here", box_value(seed)])
+            changes[root] |= self._why(root, ["backward starts here", in_row(seed)])
         starts = listed(
             f"{self.names.called(root)} with gradient {spoken(show(seed))}"
             for root, seed in self.roots.items()
@@ -166,7 +167,7 @@ class BackwardSteps(GradSteps):
             (total,), _ = self._sum(node, waited)
             fields |= self._total(node, f"= {total} → {box_value(g)}")
             self.parts[node] = []
-            fields |= self._why(node, ["after a hook", box_value(g)])
+            fields |= self._why(node, ["after a hook", in_row(g)])
         changes: dict[int, Fields] = {node: {**fields, "visited": True}}
         self.add("visit", node, caption, where=self.nodes[node]["where"], changes=changes, g=g)
 
@@ -194,7 +195,7 @@ class BackwardSteps(GradSteps):
         if total is None:
             self.waiting[to] = after
         self._bring(to, edge, after)
-        part = edge if edge in along else [self._called(node), box_value(after)]
+        part = edge if edge in along else [self._called(node), in_row(after)]
         if total is None and not spread:
             changes[to] = self._arrived(to)
             changes[to] |= self._why(to, part)
@@ -410,7 +411,7 @@ class BackwardSteps(GradSteps):
             none = f"{listed(names)} {are} None: no gradient reaches {them}"
             caption = f"{sentence(caption)} {none}"
         none = f"{NONE}: no gradient reaches it"
-        nothing: Fields = {"grad": NONE, "g": None, "gradient": none}
+        nothing: Fields = {"grad": NONE, "g": None, "gradient": none, "why": None}
         changes = dict.fromkeys(without, nothing)
         self.add("finish", None, caption, where=self.pass_where, changes=changes)
         self.phase = "forward"

@@ -16,7 +16,7 @@ from autodiff_kit.view.rules import attribute_of
 from autodiff_kit.view.steps import FORWARD, UPDATE, Value
 from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
 from autodiff_kit.view.values import short
-from autodiff_kit.view.words import a_value, box_value, listed, spoken, sum_of, the_value
+from autodiff_kit.view.words import a_value, in_row, listed, spoken, sum_of, the_value
 
 __all__ = ["NAMED", "GradSteps"]
 
@@ -58,7 +58,7 @@ class GradSteps(ArrivalSteps):
         before = self.grads.get(node)
         changes = {node: self.hold(node, grad)}
         if grad is not None:
-            row = [f"changed by {how}" if how else "set by your code", box_value(grad)]
+            row = [f"changed by {how}" if how else "set by your code", in_row(grad)]
             changes[node] |= self._why(node, row)
         name = self._grad_of(node)
         if how and self.moments and self.moments[-1] >= self.at - 2:

@@ -38,6 +38,7 @@ LEAST_WIDTH = 64
 NAME, TEXT, SMALL = 15, 14, 13  # px, fonts
 CORNER = 9  # px, radius where an arrow turns
 RADIUS = {"leaf": 20, "op": 6, "fold": 6}
+WIDE = 280  # px, of a box in which the gradient stands beside the value
 STACK = (4, 8)  # px by which the sheets behind a folded box are shifted
 PLUS = 20  # px, a sign between two slots
 CAPTION_CHARACTER = 6.9  # px, 13 px proportional font, generous
@@ -53,20 +54,25 @@ def box_size(text: BoxText) -> tuple[float, float]:
         the value and the gradient become in the course of the steps (no gradients: no line);
         ``cells``, ``maps``: the same as pictures, if they are small.
     """
+    width = _width(text, is_beside=_is_beside(text))
+    line, around = (DENSE_LINE, 10) if text["is_dense"] else (LINE, 15)
+    height = line * (1 + len(text["lines"])) + around + _room(text["cells"])
+    if text["grads"]:
+        height += _room(text["maps"])
+        height += SLOT + 4 if text["slots"] else 0 if _is_beside(text) else line
+    return float(round(max(LEAST_WIDTH, width + 2 * PADDING))), float(height)
+
+
+def _width(text: BoxText, *, is_beside: bool) -> float:
+    """Return how wide the widest line of a box is, with the gradient beside the value or below."""
     gap = GAP if text["name"] and text["symbol"] else 0
     name = text_width(text["name"], bold=True, size=NAME)
     widths = [name + gap + text_width(text["symbol"], size=SMALL)]
     widths += [text_width(line, size=TEXT) for line in (*text["lines"], *text["values"])]
-    label = _before_gradient(text)
-    widths += [label + text_width(grad, bold=True, size=TEXT) for grad in text["grads"]]
-    line, around = (DENSE_LINE, 10) if text["is_dense"] else (LINE, 15)
-    height = line * (1 + len(text["lines"])) + around + _room(text["cells"])
+    before = _before_gradient(text, is_beside=is_beside)
+    widths += [before + text_width(grad, bold=True, size=TEXT) for grad in text["grads"]]
     widths += [map_size(picture)[0] for picture in (*text["cells"], *text["maps"])]
-    if text["grads"]:
-        height += _room(text["maps"])
-        height += SLOT + 4 if text["slots"] else 0 if _is_beside(text) else line
-    width = max(LEAST_WIDTH, max(widths) + 2 * PADDING)
-    return float(round(width)), float(height)
+    return max(widths)
 
 
 def _room(pictures: Sequence[str]) -> float:
@@ -74,22 +80,28 @@ def _room(pictures: Sequence[str]) -> float:
     return max(map_size(picture)[1] for picture in pictures) + 2 * UNDER if pictures else 0.0
 
 
-def _before_gradient(text: BoxText) -> float:
+def _before_gradient(text: BoxText, *, is_beside: bool) -> float:
     """Return the room on the gradient's line that its label and the slots take, and the value."""
-    width = _label_width(text) + _beside(text)
+    width = _label_width(text) + _beside(text, is_beside=is_beside)
     for longest in text["slots"].values():
         width += slot_width(longest) + PLUS
     return width
 
 
 def _is_beside(text: BoxText) -> bool:
-    """Return whether the gradient stands beside the value: not where it is a sum of parts."""
-    return text["is_dense"] and bool(text["lines"]) and not text["slots"]
+    """Return whether the gradient stands beside the value: not where it is a sum of parts, or wide.
+
+    A box that would be wide for it would take more room in its row than a further line takes.
+    """
+    if not text["is_dense"] or not text["lines"] or text["slots"]:
+        return False
+    width = _width(text, is_beside=True)
+    return width <= WIDE or width <= _width(text, is_beside=False)
 
 
-def _beside(text: BoxText) -> float:
+def _beside(text: BoxText, *, is_beside: bool) -> float:
     """Return the room that the value takes on the gradient's line."""
-    if not _is_beside(text):
+    if not is_beside:
         return 0.0
     return (
         GAP - 4 + max(text_width(line, size=TEXT) for line in (text["lines"][-1], *text["values"]))
@@ -133,7 +145,8 @@ def graph_svg(picture: Drawn, state: State | None, explanation: Explanation | No
     visible = (
         None if state is None else {n for n, box in state["nodes"].items() if not box["hidden"]}
     )
-    behind, titles = frames_svg(picture.opened_parts, picture.layout.frames, visible)
+    drawing = picture.layout
+    behind, titles = frames_svg(picture.opened_parts, drawing.frames, drawing.routes, visible)
     stopped = ' class="adk-stopped"' if state and explanation else ""  # else a browser says when
     parts = [f"<g{stopped}>", *behind]
     labels: list[str] = [*titles]  # they lie over all arrows
@@ -285,9 +298,11 @@ def _gradient(name: str, text: BoxText, y: float, state: State | None) -> str:
     label, data_attribute = escaped(text["label"] if is_held else GRADIENT), ""
     if state is None and text["label"] != GRADIENT:
         data_attribute = f' data-held="{escaped(text["label"])}"'
-    start = PADDING + _beside(text)
+    start = PADDING + _beside(text, is_beside=_is_beside(text))
     at = f'x="{pixels(start)}" y="{pixels(y)}"'
-    parts = [f'<text class="adk-grad-label"{data_attribute} {at}>{label}</text>']
+    parts = []
+    if state is None or grad:  # a browser hides it where nothing follows
+        parts.append(f'<text class="adk-grad-label"{data_attribute} {at}>{label}</text>')
     x = start + _label_width(text)
     slots = list(text["slots"].items())
     for number, (edge, longest) in enumerate(slots, 1):

@@ -20,6 +20,7 @@ __all__ = [
     "SHORT",
     "TIMES",
     "added",
+    "brief",
     "grid",
     "number",
     "parameter",
@@ -27,6 +28,7 @@ __all__ = [
     "short",
     "show",
     "symbol",
+    "three_digits",
 ]
 
 
@@ -72,6 +74,19 @@ def number(value: Any) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{exponent}"
 
 
+def three_digits(value: float, dtype: str) -> str:
+    """Return a number with three digits, where there is room for no more; integers as they are.
+
+    Examples
+    --------
+    >>> three_digits(-0.12345, "float32"), three_digits(3, "int64")
+    ('-0.123', '3')
+    """
+    if not isfinite(value) or not dtype.startswith("float"):
+        return number(value if not isfinite(value) else int(value))
+    return number(float(f"{value:.3g}") + 0.0)  # no -0.
+
+
 def shape_text(shape: Sequence[int]) -> str:
     """Return a shape as Python writes it: ``()``, ``(3,)``, ``(2, 3)``."""
     return str(tuple(shape))
@@ -114,6 +129,23 @@ def short(value: Value, limit: int = SHORT) -> str | None:
         return None if prod(shape) else _nested([], shape)
     data = value["data"]
     text = _on_a_line(tuple(shape), value["dtype"], tuple(data), str(data))
+    return text if len(text) <= limit else None
+
+
+def brief(value: Value, limit: int) -> str | None:
+    """Return all elements of floats on one line, with three digits; None if that is too long.
+
+    Examples
+    --------
+    >>> brief({"shape": [3], "dtype": "float32", "data": [0.123456, -1.98765, 1234.5]}, 24)
+    '[0.123, -1.99, 1230.]'
+    """
+    if not value["shape"] or prod(value["shape"]) * 3 > limit or "stats" in value:
+        return None
+    if not value["data"] or not str(value["dtype"]).startswith("float"):
+        return None
+    texts = [three_digits(float(v), str(value["dtype"])) for v in value["data"]]
+    text = _nested(texts, value["shape"])
     return text if len(text) <= limit else None
 
 

@@ -14,7 +14,7 @@ from struct import pack, unpack
 from autodiff_kit.record.events import Value
 from autodiff_kit.view.heat import IN_A_LINE
 from autodiff_kit.view.payload import Fields
-from autodiff_kit.view.values import SHORT, grid, number, shape_text, short, show
+from autodiff_kit.view.values import SHORT, brief, grid, number, shape_text, short, show
 
 __all__ = [
     "IN_A_BOX",
@@ -26,6 +26,7 @@ __all__ = [
     "equation",
     "fraction",
     "full",
+    "in_row",
     "listed",
     "memory",
     "on_arrow",
@@ -41,6 +42,7 @@ __all__ = [
 
 
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth")
+LONGEST_AFTER_D = 4  # characters of a name: dloss
 IN_A_BOX = 26  # characters a gradient may take in a box
 
 
@@ -82,14 +84,17 @@ def readable(text: str) -> str:
 
 
 def fraction(of: str, by: str) -> str:
-    """Write a derivative.
+    """Write a derivative; a long name in parentheses, or its d would be read as a part of it.
 
     Examples
     --------
-    >>> fraction("y", "x"), fraction("y", "w * x")
-    ('dy/dx', 'dy/d(w * x)')
+    >>> fraction("y", "x"), fraction("loss", "w * x"), fraction("prediction", "w1")
+    ('dy/dx', 'dloss/d(w * x)', 'd(prediction)/dw1')
     """
-    return "/".join(f"d{name}" if name.isidentifier() else f"d({name})" for name in (of, by))
+    return "/".join(
+        f"d{name}" if name.isidentifier() and len(name) <= LONGEST_AFTER_D else f"d({name})"
+        for name in (of, by)
+    )
 
 
 def times(count: int) -> str:
@@ -123,13 +128,28 @@ def memory(size: int) -> str:
 
 
 def box_value(value: Value) -> str:
-    """Return a value as it stands in a box: all of it, or its shape alone."""
-    return short(value, IN_A_LINE) or shape_text(value["shape"])
+    """Return a value as it stands in a box: all of it, if need be with fewer digits, or its shape.
+
+    Examples
+    --------
+    >>> box_value({"shape": [3], "dtype": "float32", "data": [0.123456, -1.98765, 3.14159]})
+    '[0.123, -1.99, 3.14]'
+    """
+    return _elements(value) or shape_text(value["shape"])
+
+
+def in_row(value: Value) -> str:
+    """Return a value as it stands in a row of parts that add up: with its digits, or its shape."""
+    return short(value, IN_A_BOX) or shape_text(value["shape"])
 
 
 def on_arrow(value: Value) -> str:
     """Return a value as it stands on an arrow; of a large one, that this is its shape."""
-    return short(value, IN_A_LINE) or f"shape {shape_text(value['shape'])}"
+    return _elements(value) or f"shape {shape_text(value['shape'])}"
+
+
+def _elements(value: Value) -> str | None:
+    return short(value, IN_A_LINE) or brief(value, IN_A_BOX)
 
 
 def full(value: Value) -> str:
@@ -204,7 +224,7 @@ def sum_texts(*values: Value) -> list[str]:
 
     As in ``264.556 + 264.556 = 529.112``, where four digits would be 264.56 + 264.56 = 529.11.
     """
-    plain = [box_value(value) for value in values]
+    plain = [*map(in_row, values)]
     if values[0]["shape"] or not values[0]["data"] or "." not in plain[0]:
         return plain
     floats = [_exactly(value) for value in values]

@@ -43,12 +43,11 @@ def test_a_dense_drawing_says_what_a_roomy_one_says(
 
     assert dense.outline.detail == Detail.DENSE < roomy.outline.detail
     for one, other in zip(dense.texts, roomy.texts, strict=True):
-        assert (one["name"], one["symbol"], one["lines"]) == (
-            other["name"],
-            other["symbol"],
-            other["lines"],
-        )
-        assert (one["label"], one["grads"]) == (other["label"], other["grads"])
+        for what in ("name", "symbol", "label"):
+            assert one[what] == other[what]
+        # Where there is a picture, the numbers are in it.
+        assert one["lines"] == other["lines"] or other["cells"]
+        assert one["grads"] == other["grads"] or other["maps"]
     assert {k: (c.slopes, c.arrived) for k, c in dense.chips.items()} == {
         k: (c.slopes, c.arrived) for k, c in roomy.chips.items()
     }

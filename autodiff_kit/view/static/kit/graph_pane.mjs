@@ -322,7 +322,8 @@ export function graphPane(payload, still, pick) {
       const now = edges[id] === activeEdge;
       for (const [name, rect, text, middle] of rows) {
         if (!text) continue;
-        const words = fields?.[name === "sent" && !now ? "arrived" : name] ?? "";
+        const isThere = now || name === "sent" || chip.dataset.row !== "alone"; // a wide slope has room only now
+        const words = (isThere && fields?.[name === "sent" && !now ? "arrived" : name]) || "";
         text.textContent = words;
         const width = words ? textWidth(words) + 2 * INSET : 0;
         const isBelow = chip.dataset.row != null && now; // else slope and product stand beside each other
