@@ -15,7 +15,8 @@ from typing import Any
 from autodiff_kit.record.events import RecordingData
 from autodiff_kit.view.fold import Key, Part, Parts
 
-__all__ = ["HEIGHT", "WHOLE", "WIDTH", "Stage", "folded", "open_at_first", "smaller"]
+__all__ = ["BARE", "HEIGHT", "WHOLE", "WIDER", "WIDTH", "Stage", "fits", "folded"]
+__all__ += ["open_at_first", "smaller"]
 
 WHOLE = 40  # a graph of so many nodes is open as it is
 MOST = 40  # boxes
@@ -23,6 +24,8 @@ AIM = 120  # operations that belong to no part are folded only where there are m
 # Pixels that can be read at 70 % in a window 900 wide and 900 high; a wider one shows them larger.
 WIDTH, HEIGHT = 725.0, 770.0
 DENSER = 0.75  # of the height, where lines are as close as they can be
+BARE = 2  # parts and operations; what one more opens may fit in a wider window alone ...
+WIDER = 1.4  # ... by so much
 ROW, MARKS = 112, 30  # about what a row of boxes takes, and slopes and contributions above it
 FOLD, OP, LEAF = 290, 190, 220  # widths
 
@@ -49,6 +52,11 @@ class Stage:
     opened: list[Key]
     width: float
     height: float
+
+
+def fits(size: tuple[float, float], part: float = 1.0) -> bool:
+    """Return whether so much of a drawing's size can be read without moving it."""
+    return size[0] * part <= WIDTH and size[1] * part <= HEIGHT
 
 
 def smaller(stages: list[Stage], width: float, height: float) -> list[Stage]:

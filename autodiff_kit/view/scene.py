@@ -22,7 +22,7 @@ from autodiff_kit.view.conditions import find_steps, subject_of
 from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.detail import Detail
-from autodiff_kit.view.fitting import HEIGHT, WHOLE, WIDTH, open_at_first, smaller
+from autodiff_kit.view.fitting import BARE, HEIGHT, WHOLE, WIDER, fits, open_at_first, smaller
 from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
 from autodiff_kit.view.frames import subjects_of, tell
 from autodiff_kit.view.layout import Layout, Size
@@ -48,8 +48,6 @@ __all__ = ["Picture", "build"]
 # What is open at first, whether shared leaves are one box, and how much stands in the drawing.
 First = tuple[Sequence[Key], bool, Detail]
 TRIED = 100  # of up to so many nodes, each way to open it is tried; of more, those likely to fit
-BARE = 2  # parts and operations; what one more opens may fit in a wider window alone ...
-WIDER = 1.4  # ... by so much
 ABOUT = 0.85  # of a size that is known only nearly, as much is true at least
 KEYS = ("sources", "ops", "scopes", "error")
 
@@ -155,7 +153,7 @@ class Picture:
         self._detail_of_steps: Detail | None = None
         parts = Parts(recording)
         if first is None:
-            self._draw_what_fits(parts)
+            self._draw_whatfits(parts)
         else:
             self._choose(first, parts)
             self._draw()
@@ -169,7 +167,7 @@ class Picture:
             for source in recording["sources"]
         ]
 
-    def _draw_what_fits(self, parts: Parts) -> None:
+    def _draw_whatfits(self, parts: Parts) -> None:
         """Open as much as fits, drawing shared leaves as one box only if nothing fits without."""
         alone = open_at_first(self._recording, parts, together=False)
         shared = None
@@ -224,10 +222,10 @@ class Picture:
             most = HEIGHT / part if self.size <= TRIED else inf  # of more nodes, sizes are compared
             groups = self.opened_parts.groups
             size = near_size(self.outline, self._recording, self._names, groups, most)
-            if is_drawn := _fits(size, part):
+            if is_drawn := fits(size, part):
                 self._draw()
                 size = self.layout.width, self.layout.height
-                if _fits(size, 1 / room):
+                if fits(size, 1 / room):
                     return None
         stays = is_last or self._may_be_large()
         if stays and not is_drawn:
@@ -459,10 +457,6 @@ class Picture:
             if frame["node"] is not None:
                 since.setdefault(frame["node"], k)
         return {box.id: since.get(box.id, 0) for box in self.outline.boxes}
-
-
-def _fits(size: Size, part: float = 1.0) -> bool:
-    return size[0] * part <= WIDTH and size[1] * part <= HEIGHT
 
 
 def _is_in(key: Sequence[int], other: Sequence[int]) -> bool:

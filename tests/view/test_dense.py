@@ -38,7 +38,7 @@ def test_a_dense_drawing_says_what_a_roomy_one_says(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dense = drawn(SMALL[name])
-    monkeypatch.setattr("autodiff_kit.view.scene.HEIGHT", 1e6)
+    monkeypatch.setattr("autodiff_kit.view.fitting.HEIGHT", 1e6)
     roomy = drawn(SMALL[name])
 
     assert dense.outline.detail == Detail.DENSE < roomy.outline.detail

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 import autodiff_kit as ak
-from autodiff_kit.view import base_svg, build, scene, still_svg
+from autodiff_kit.view import base_svg, build, fitting, still_svg
 from autodiff_kit.view.heat import cells, map_size, sum_map, sum_words
 from tests.parity import require_torch
 
@@ -213,7 +213,7 @@ def test_an_arrow_of_a_matrix_product_says_how_the_shapes_fit():
 
 
 def test_pictures_on_arrows_keep_clear_of_boxes_and_of_each_other(monkeypatch):
-    monkeypatch.setattr(scene, "HEIGHT", inf)  # else they are left out
+    monkeypatch.setattr(fitting, "HEIGHT", inf)  # else they are left out
     ak.manual_seed(0)
     x, c = ak.randn(4, 3, requires_grad=True), ak.randn(4, 1, requires_grad=True)
     b, k = ak.randn(3, requires_grad=True), ak.tensor(2.0, requires_grad=True)
