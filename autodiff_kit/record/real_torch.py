@@ -15,7 +15,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, nullcontext
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from autodiff_kit.record import rounds
@@ -104,6 +104,7 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
     set_hooks = torch.Tensor._backward_hooks.__set__
     passive = {set_hooks, *_questions(torch)}
     attributes = ("__set__", "__delete__")
+    read_grad = torch.Tensor.grad.__get__
 
     at_work, packing = recorder.at_work, recorder.packing
     aside = torch._C.DisableTorchFunction
@@ -113,7 +114,11 @@ def _modes(functions: Any, operations: Any, recorder: TorchRecorder, torch: Any)
             self, func: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             kwargs = kwargs or {}
-            if at_work.depth or func in passive:
+            if at_work.depth:
+                return func(*args, **kwargs)
+            if func in passive:
+                if func == read_grad and not (args[0].is_leaf or args[0].retains_grad):
+                    return _warned_at(sys._getframe(1), func, args)
                 return func(*args, **kwargs)
             if func in backward:
                 recorder.settle()
@@ -213,6 +218,20 @@ def _questions(torch: Any) -> Iterator[Any]:
         yield getattr(kind, name).__get__
     for name in ("data_ptr", "dim", "is_complex", "is_floating_point", "numel", "size", "stride"):
         yield getattr(kind, name)
+
+
+def _warned_at(frame: FrameType, func: Any, args: Any) -> Any:
+    """Call what warns of a line, so that it names that of the learner: PyTorch asks for the frame.
+
+    Its warning is not given by Python, and has no ``stacklevel``.
+    """
+    code = compile("func(*args)", frame.f_code.co_filename, "eval")
+    code, trace = code.replace(co_firstlineno=frame.f_lineno), gettrace()
+    settrace(None)  # it is no code of theirs
+    try:
+        return eval(code, frame.f_globals, {"func": func, "args": args})
+    finally:
+        settrace(trace)
 
 
 class _Seeds:

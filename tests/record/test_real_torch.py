@@ -372,6 +372,18 @@ def test_the_recording_can_be_drawn_and_saved(source: str) -> None:
 # -- what may differ --------------------------------------------------------------------------
 
 
+def test_a_warning_of_a_grad_that_no_pass_fills_names_the_line_that_reads_it() -> None:
+    source = "\n\nx = torch.tensor(2., requires_grad=True)\ny = x * 3\n\ngrad = y.grad"
+
+    with pytest.warns(UserWarning, match="not a leaf") as warned:
+        recording = recorded(source, torch)
+
+    (warning,) = warned
+    assert warning.lineno == 6
+    assert warning.filename.startswith("<cell")
+    assert recording.note is None
+
+
 def test_a_leaf_is_visited_as_soon_as_its_gradient_is_complete() -> None:
     kit, real = both(X + "b = torch.tensor(1., requires_grad=True)\n(2 * x + b).backward()")
 

@@ -107,6 +107,17 @@ def test_without_backward_the_title_names_what_was_made_last():
     assert build(recordings.line()).title == "Computation graph of y"
 
 
+@pytest.mark.parametrize(
+    ("source", "title"),
+    [
+        ("y = torch.tensor(2.0)\nfor i in range(3):\n    y = y * 2.0", "Computation graph of y"),
+        ("x = torch.ones(2, requires_grad=True)\n(x * 3).sum().backward()", "(x * 3).sum()"),
+    ],
+)
+def test_the_title_is_what_the_code_calls_the_result(source, title):
+    assert build(cells.run(source)).title.endswith(title)
+
+
 def test_the_title_says_how_many_results_it_leaves_out() -> None:
     lines = [f"{name} = x * 2" for name in "zwug"]
 
