@@ -115,7 +115,7 @@ def test_without_backward_the_title_names_what_was_made_last():
     ],
 )
 def test_the_title_is_what_the_code_calls_the_result(source, title):
-    assert build(cells.run(source)).title.endswith(title)
+    assert build(run(source)).title.endswith(title)
 
 
 def test_the_title_says_how_many_results_it_leaves_out() -> None:
