@@ -153,7 +153,7 @@ class Picture:
         self._detail_of_steps: Detail | None = None
         parts = Parts(recording)
         if first is None:
-            self._draw_whatfits(parts)
+            self._draw_what_fits(parts)
         else:
             self._choose(first, parts)
             self._draw()
@@ -167,7 +167,7 @@ class Picture:
             for source in recording["sources"]
         ]
 
-    def _draw_whatfits(self, parts: Parts) -> None:
+    def _draw_what_fits(self, parts: Parts) -> None:
         """Open as much as fits, drawing shared leaves as one box only if nothing fits without."""
         alone = open_at_first(self._recording, parts, together=False)
         shared = None
@@ -177,15 +177,13 @@ class Picture:
             if len(shared) > 1:  # leaves side by side would leave no room to open anything
                 turns = [True]
         for together in turns:
-            stages = alone
-            if together:
-                stages = shared or open_at_first(self._recording, parts, together=True)
+            others = together and (shared or open_at_first(self._recording, parts, together=True))
+            stages = others or alone
             while True:
                 self._choose((stages[-1].opened, together, Detail.PICTURES), parts)
-                is_last = together and len(stages) == 1
                 if len(stages) == 1 and self._is_bare() and self._open_more(parts):
                     return
-                size = self._draw_with_room(is_last=is_last)
+                size = self._draw_with_room(is_last=together and len(stages) == 1)
                 if size is None:
                     self._open_one(parts)
                     return
@@ -219,9 +217,9 @@ class Picture:
         for detail in details if self.size <= WHOLE or self._fold is not None else details[:2]:
             self.outline.detail = detail
             part = (ABOUT if self.size <= WHOLE else 1.0) / room
-            most = HEIGHT / part if self.size <= TRIED else inf  # of more nodes, sizes are compared
+            highest = HEIGHT / part if self.size <= TRIED else inf  # of more, sizes are compared
             groups = self.opened_parts.groups
-            size = near_size(self.outline, self._recording, self._names, groups, most)
+            size = near_size(self.outline, self._recording, self._names, groups, highest)
             if is_drawn := fits(size, part):
                 self._draw()
                 size = self.layout.width, self.layout.height
