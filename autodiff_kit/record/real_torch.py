@@ -15,7 +15,7 @@ import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, nullcontext
-from types import FrameType, ModuleType
+from types import FrameType, FunctionType, ModuleType
 from typing import Any
 
 from autodiff_kit.record import rounds
@@ -220,16 +220,22 @@ def _questions(torch: Any) -> Iterator[Any]:
         yield getattr(kind, name)
 
 
+def _call(func: Any, args: Any) -> Any:
+    return func(*args)
+
+
 def _warned_at(frame: FrameType, func: Any, args: Any) -> Any:
     """Call what warns of a line, so that it names that of the learner: PyTorch asks for the frame.
 
     Its warning is not given by Python, and has no ``stacklevel``.
     """
-    code = compile("func(*args)", frame.f_code.co_filename, "eval")
-    code, trace = code.replace(co_firstlineno=frame.f_lineno), gettrace()
+    first = frame.f_lineno - 1  # the call is a line below
+    code = _call.__code__.replace(co_filename=frame.f_code.co_filename, co_firstlineno=first)
+    call = FunctionType(code, frame.f_globals)
+    trace = gettrace()
     settrace(None)  # it is no code of theirs
     try:
-        return eval(code, frame.f_globals, {"func": func, "args": args})
+        return call(func, args)
     finally:
         settrace(trace)
 
