@@ -31,7 +31,7 @@ from autodiff_kit.view.steps import FORWARD, UPDATE, Subject
 from autodiff_kit.view.steps_backward import BackwardSteps
 from autodiff_kit.view.steps_forward import ForwardSteps
 from autodiff_kit.view.steps_grad import NAMED
-from autodiff_kit.view.values import added, show
+from autodiff_kit.view.values import added
 from autodiff_kit.view.words import (
     a_value,
     box_value,
@@ -39,7 +39,6 @@ from autodiff_kit.view.words import (
     in_row,
     listed,
     sentence,
-    spoken,
     the_value,
 )
 
@@ -431,23 +430,7 @@ class _Teller(ForwardSteps, BackwardSteps):
             caption = f"Backward comes out of {box.heading}."
         else:
             caption = f"{box.opening}: their gradients are accumulated."
-        if len(filled) > NAMED:
-            owners = {box_of[n].owner for n in filled}
-            what = (
-                f"parameters of {next(iter(owners))}"
-                if len(owners) == 1 and all(owners)
-                else "leaves"
-            )
-            caption += f" {len(filled):,} {what} have their gradient."
-        outside = [n for n in reached if len(filled) <= NAMED or n not in filled]
-        parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in outside]
-        boxes = list(dict.fromkeys(box_of[n].heading or self._called(n) for n in outside))
-        if len(parts) > NAMED and len(boxes) > NAMED:
-            caption += f" {len(boxes):,} boxes outside it receive a gradient."
-        elif len(parts) > NAMED:
-            caption += f" A gradient flows into {listed(boxes)}."
-        elif parts:
-            caption += " " + sentence(f"Gradients so far: {', '.join(parts)}")
+        caption += self.received(reached, filled)
         if freed:
             caption += " What it saved is no longer kept."
         changes: dict[int, Fields] = {}

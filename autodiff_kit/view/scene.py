@@ -211,8 +211,7 @@ class Picture:
         What stays although it does not fit is drawn with as little as possible: the last that can
         be tried, and a few nodes.
         """
-        most = self.outline.detail
-        details = [detail for detail in reversed(Detail) if detail <= most]
+        details = [detail for detail in reversed(Detail) if detail <= self.outline.detail]
         size, is_drawn = (0.0, 0.0), False
         for detail in details if self.size <= WHOLE or self._fold is not None else details[:2]:
             self.outline.detail = detail

@@ -8,6 +8,7 @@ many gradients is told as one step. Read next: ``steps_backward.py``.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from autodiff_kit.record.events import Accumulate, Gradient, Requirement
@@ -15,8 +16,16 @@ from autodiff_kit.view.payload import Fields
 from autodiff_kit.view.rules import attribute_of
 from autodiff_kit.view.steps import FORWARD, UPDATE, Value
 from autodiff_kit.view.steps_arrivals import BEFORE, ArrivalSteps
-from autodiff_kit.view.values import short
-from autodiff_kit.view.words import a_value, in_row, listed, spoken, sum_of, the_value
+from autodiff_kit.view.values import short, show
+from autodiff_kit.view.words import (
+    a_value,
+    in_row,
+    listed,
+    sentence,
+    spoken,
+    sum_of,
+    the_value,
+)
 
 __all__ = ["NAMED", "GradSteps"]
 
@@ -93,6 +102,33 @@ class GradSteps(ArrivalSteps):
             f"{self.opening}{cleared} {'is' if len(names) == 1 else 'are'} cleared: the next "
             "backward pass begins with no gradient there."
         )
+
+    def received(self, reached: Collection[int], filled: Collection[int]) -> str:
+        """Say what has come out of a fold: to which nodes, and to which leaves that it has filled.
+
+        Parameters
+        ----------
+        reached : collection of int
+            The nodes outside of it that a gradient has come to.
+        filled : collection of int
+            Leaves in boxes of several, that have accumulated it.
+        """
+        box_of = self.outline.box_of
+        words = ""
+        if len(filled) > NAMED:
+            owners = {box_of[n].owner for n in filled}
+            is_one = len(owners) == 1 and all(owners)
+            what = f"parameters of {next(iter(owners))}" if is_one else "leaves"
+            words = f" {len(filled):,} {what} have their gradient."
+        outside = [n for n in reached if len(filled) <= NAMED or n not in filled]
+        boxes = list(dict.fromkeys(box_of[n].heading or self._called(n) for n in outside))
+        if len(outside) <= NAMED:
+            parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in outside]
+            told = sentence(f"Gradients so far: {', '.join(parts)}")
+            return f"{words} {told}" if parts else words
+        if len(boxes) <= NAMED:
+            return f"{words} A gradient flows into {listed(boxes)}."
+        return f"{words} {len(boxes):,} boxes outside it receive a gradient."
 
     def requirement(self, event: Requirement) -> None:
         """Tell that leaves begin to require a gradient, or cease to; all of a statement at once."""
