@@ -124,8 +124,8 @@ class GradSteps(ArrivalSteps):
         boxes = list(dict.fromkeys(box_of[n].heading or self._called(n) for n in outside))
         if len(outside) <= NAMED:
             parts = [f"{self._called(n)} {spoken(show(self.waiting[n]))}" for n in outside]
-            told = sentence(f"Gradients so far: {', '.join(parts)}")
-            return f"{words} {told}" if parts else words
+            list_of_gradients = sentence(f"Gradients so far: {', '.join(parts)}")
+            return f"{words} {list_of_gradients}" if parts else words
         if len(boxes) <= NAMED:
             return f"{words} A gradient flows into {listed(boxes)}."
         return f"{words} {len(boxes):,} boxes outside it receive a gradient."
