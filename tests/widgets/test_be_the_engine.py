@@ -33,6 +33,14 @@ def test_a_part_can_be_asked_for_alone() -> None:
     assert repr(lab).startswith("BeTheEngine(backward: w, x, a = w * x, b = a + w")
 
 
+def test_what_runs_in_code_that_cannot_be_read_is_refused_and_says_where_it_runs() -> None:
+    with ak.record() as rec:
+        exec("x = ak.tensor(3.0, requires_grad=True)\ny = x * x\ny.backward()", {"ak": ak})
+
+    with pytest.raises(PerformError, match="it runs inside of `exec`, and no line"):
+        BeTheEngine(rec)
+
+
 def test_a_performance_of_very_many_questions_says_so_and_how_to_ask_for_less() -> None:
     with ak.record() as rec:
         x = h = ak.tensor(1.5, requires_grad=True)

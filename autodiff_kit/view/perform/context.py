@@ -89,9 +89,12 @@ def picture_to_perform(recording: Recording | RecordingData, lines: Lines | None
             )
     for node in data["nodes"]:
         if "part_of" in node or "transform" in node or "inside" in node:
+            reason = "it makes several outputs at once"
+            if around := node.get("transform") or node.get("inside"):
+                reason = f"it runs inside of `{around}`, and no line of the recorded code writes it"
             raise PerformError(
-                f"`{node['text'] or node['op']}` cannot be performed: it makes several outputs at "
-                "once, or runs inside of a transform.\n-> Leave it out of the recording."
+                f"`{node['text'] or node['op']}` cannot be performed: {reason}.\n"
+                "-> Leave it out of the recording."
             )
     refuse_computing_backward(data)
     return picture
