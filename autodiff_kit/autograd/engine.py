@@ -118,7 +118,7 @@ def run(
         is_useful = useful is None or edge in useful
         if edge is None or not (is_useful or op.always_calls_rules):
             return
-        contribution = result = rule(g, out, x, y, rest)
+        contribution = result = (node.recorded(rule) if create_graph else rule)(g, out, x, y, rest)
         if not is_useful:
             return
         # Broadcasting copies an input. Each copy has a cotangent of its own: ``sum_to`` adds them.

@@ -184,6 +184,7 @@ def call_backward(backward: Callable[..., Any], node: FunctionNode, g: Any) -> l
         if gradients[i] is None and output is not None and node.ctx._zeros_for_none:
             gradients[i] = wrap(np.zeros(output[0], output[1])[()])
     mode = local.mode
+    mode.inside = False  # what follows is the learner's own
     with installed(mode.observer if mode.grad_enabled else None):  # one op, as in forward
         returned = backward(node.ctx, *gradients)
     returned = returned if isinstance(returned, tuple) else (returned,)

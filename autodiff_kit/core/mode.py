@@ -1,8 +1,7 @@
 """What one thread is doing: whether operations are recorded, and who watches.
 
-After reading this file you know the two flags behind ``no_grad`` and ``inference_mode``, and that
-``with torch.no_grad():`` only sets them and puts them back. Every thread has its own. Read next:
-``ops/apply.py``, which asks whether to record.
+After reading this file you know the flags behind ``no_grad`` and ``inference_mode``, which these
+only set and put back. Every thread has its own. Read next: ``ops/apply.py``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ __all__ = ["Mode", "Switch", "local", "recording", "thread_local"]
 
 
 class Mode:
-    """What one thread is doing: recording or not, and who watches.
+    """What one thread is doing: ``local.mode``.
 
     Attributes
     ----------
@@ -24,17 +23,19 @@ class Mode:
         Whether what is computed is recorded; None: it would be, but for inference mode.
     inference : bool
         Whether results are inference tensors: never recorded, no version counter.
+    inside : bool
+        Whether a rule is recorded, as PyTorch's functions in C++ are.
     observer : Observer or None
         Told about every step when there is one (``observer.py``).
     quietly : callable
         Calls a function so that NumPy does not warn about ``1 / 0`` or overflow (``quiet.py``).
     """
 
-    __slots__ = ("grad_enabled", "inference", "observer", "quietly")
+    __slots__ = ("grad_enabled", "inference", "inside", "observer", "quietly")
 
     def __init__(self) -> None:
         self.grad_enabled: bool | None = True
-        self.inference = False
+        self.inference = self.inside = False
         self.observer: Any = None
         self.quietly = quiet.caller()
 
@@ -45,7 +46,7 @@ class _Local(thread_local):
         self.fresh: Any = None  # the leaves made by ``torch.func``, if it differentiates what runs
 
 
-local = _Local()  # ``local.mode`` is this thread's Mode
+local = _Local()
 
 
 class Switch:
@@ -53,7 +54,6 @@ class Switch:
 
     _grad: bool
     _inference: bool | None = None  # None: leave as it is
-
     # What to put back, and what to put back after that: the same object may be entered twice.
     _before: tuple[Any, ...] | None = None
 

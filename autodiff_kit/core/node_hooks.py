@@ -154,7 +154,7 @@ class NodeHooks:
             raise error("graph.call_count", expected=expected, got=len(gradients))
         g = together(gradients, node.count)
         edges = self._all_edges()
-        grad_inputs = contributions(node.op, edges, g, node.rebuild())
+        grad_inputs = node.recorded(contributions)(node.op, edges, g, node.rebuild())
         result = tuple(grad_inputs[i] for i in inputs_shown(node.op, len(edges)))
         return result[0] if len(result) == 1 else result
 
@@ -277,6 +277,7 @@ def _hooked(
         return grad_inputs  # which the engine refuses; no hook is called before
     indices = inputs_shown(op, len(edges))
     grad_outputs = as_tensors(g, count)
+    local.mode.inside = False  # hooks are the learner's own
     for hook in tuple(after.values()):
         result = hook(tuple(map(as_seen, (grad_inputs[i] for i in indices))), grad_outputs)
         if result is None:

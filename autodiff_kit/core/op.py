@@ -1,8 +1,7 @@
-"""What an operation is: a row of the op table.
+"""What an operation is: a row of the op table, declared as in ``ops/table.py``.
 
 After reading this file you know what an op is: a plain NumPy function, and one rule per input.
-**What a rule asks for by name is what a node saves**, no more. How one is declared is in
-``ops/table.py``. Read next: ``node.py``.
+**What a rule asks for by name is what a node saves**, no more. Read next: ``node.py``.
 """
 
 from __future__ import annotations
@@ -88,6 +87,7 @@ class Op:
     saved_as: Mapping[str, str] = MappingProxyType({})  # PyTorch's names of what nodes save
     type_check: Callable[..., None] | None = None  # for arrays not all of one floating type
     on_error: Callable[..., str] | None = None  # says why NumPy refuses the shapes of the arrays
+    made_of: Callable[..., Value] | None = None  # what computes it of Tensors: ops with other nodes
 
     def __init__(
         self,

@@ -6,13 +6,14 @@ before a rule runs, that a saved value was changed. Read next: ``autograd/engine
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from autodiff_kit.core.base import ARRAYS, wrap
+from autodiff_kit.core.mode import local
 from autodiff_kit.core.node_hooks import NodeHooks
 from autodiff_kit.core.op import ACCUMULATE, RELEASED, Op, Value
 from autodiff_kit.core.versions import changes_of, count_with, what_became_of
@@ -80,6 +81,20 @@ class Shown(NodeHooks):
     def makers(self: Any) -> Namespace:
         """Return the nodes that made what rules read, by name, where that has a history."""
         return {name: edge and edge.live_node for name, edge in self.edges()}
+
+    @staticmethod
+    def recorded(rule: Callable[..., Value]) -> Callable[..., Value]:
+        """Return a rule that is recorded as PyTorch's in C++: ``g * 2`` is ``MulBackward1``."""
+
+        def inside(*values: Value) -> Value:
+            mode = local.mode
+            mode.inside = True
+            try:
+                return rule(*values)
+            finally:
+                mode.inside = False
+
+        return inside
 
     @property
     def as_grad_fn(self) -> Any:

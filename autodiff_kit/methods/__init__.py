@@ -17,6 +17,8 @@ import numpy as np
 
 from autodiff_kit import ops
 from autodiff_kit.calls import check_calls, name_methods
+from autodiff_kit.core.base import wrap
+from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import full_name
 from autodiff_kit.errors import error, operands_refused
 from autodiff_kit.from_data import begin_legacy
@@ -96,6 +98,18 @@ def _augmented(name: str, ufunc: Any = None, method: str = "") -> Any:
     return Later((f"__{name}__", make))
 
 
+def _subtract_from(x: Any, number: float) -> Any:
+    if local.mode.inside:
+        return ops.sub(wrap(x._array.dtype.type(number)), x)
+    return ops.rsub(x, y=number)
+
+
+def _divide(x: Any, number: float) -> Any:
+    if local.mode.inside:
+        return ops.div(wrap(x._array.dtype.type(number)), x)
+    return ops.mul(ops.reciprocal(x), number)
+
+
 class TensorMethods(Elementwise, Reductions, Selecting, Shapes, History, Storage, _Further):
     """Mixed into ``Tensor``."""
 
@@ -134,8 +148,8 @@ class TensorMethods(Elementwise, Reductions, Selecting, Shapes, History, Storage
     __floordiv__ = operand_last("//", lambda x, y: x.floor_divide(y))
     __radd__ = number_first("+", ops.add)
     __rmul__ = number_first("*", ops.mul)
-    __rsub__ = number_first("-", lambda x, number: ops.rsub(x, y=number))
-    __rtruediv__ = number_first("/", lambda x, number: ops.mul(ops.reciprocal(x), number))
+    __rsub__ = number_first("-", _subtract_from)
+    __rtruediv__ = number_first("/", _divide)
     __rpow__ = number_first("** or pow()", lambda x, number: ops.pow_from_number(x, base=number))
     __rmod__ = number_first("%", lambda x, number: ops.remainder_of_number(x, y=number))
     __rfloordiv__ = number_first("//", lambda x, number: ops.floor_divide_number(x, y=number))

@@ -13,6 +13,7 @@ import numpy as np
 from autodiff_kit import ops
 from autodiff_kit.calls import check_calls
 from autodiff_kit.core.base import wrap
+from autodiff_kit.core.mode import local
 from autodiff_kit.dtypes import dtype
 from autodiff_kit.errors import error, warn_of_transpose
 from autodiff_kit.from_data import as_int
@@ -74,6 +75,8 @@ class Shapes:
         """The tensor with its dimensions reversed; meant for matrices."""
         if self.ndim != 2:
             warn_of_transpose(self.ndim, stacklevel=3)
+        if local.mode.inside:
+            return ops.t(self)
         return ops.permute(self, dims=tuple(range(self.ndim))[::-1])
 
     def t(self: Own) -> Own:

@@ -178,7 +178,7 @@ def _cross_entropy_of_shares(
         return -total
     if not input.numel():
         return -total.fill_(float("nan"))
-    return ops.div_by_count(-total, y=input.numel() / shape[dim])
+    return ops.div_number(-total, y=input.numel() / shape[dim])
 
 
 @loss

@@ -49,6 +49,7 @@ __all__ += [
     "to_copy",
     "to_whole",
     "where",
+    "zero_filled",
     "zeros_like",
 ]
 
@@ -181,12 +182,12 @@ def maximum(x: Value, y: Value) -> Value:
 
 @maximum.vjp("x", tex=r"\bar z \odot ([x > y] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), ~(x < y))
+    return zero_filled(where(x == y, g / 2, g), ~(x < y))
 
 
 @maximum.vjp("y", tex=r"\bar z \odot ([y > x] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), ~(y < x))
+    return zero_filled(where(x == y, g / 2, g), ~(y < x))
 
 
 @op("minimum(x, y)", tex=r"\min(x, y)")
@@ -197,12 +198,12 @@ def minimum(x: Value, y: Value) -> Value:
 
 @minimum.vjp("x", tex=r"\bar z \odot ([x < y] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), ~(x > y))
+    return zero_filled(where(x == y, g / 2, g), ~(x > y))
 
 
 @minimum.vjp("y", tex=r"\bar z \odot ([y < x] + \tfrac12 [x = y])")
 def _(g: Value, x: Value, y: Value) -> Value:
-    return masked(where(x == y, g / 2, g), ~(y > x))
+    return zero_filled(where(x == y, g / 2, g), ~(y > x))
 
 
 @op(
@@ -295,10 +296,22 @@ def where(condition: Value, x: Value, y: Value) -> Value:
 _BITS = {2: np.dtype("int16"), 4: np.dtype("int32"), 8: np.dtype("int64")}
 
 
-@op("where(condition, x, 0)", tex=r"[c]\,x", dtypes="any")
+@op(
+    "where(condition, x, 0)",
+    tex=r"[c]\,x",
+    dtypes="any",
+    made_of=lambda x, condition: where(condition, x, 0),
+)
 @vjp("x", lambda g, condition: masked(g, condition), tex=r"[c]\,\bar z")
 def masked(x: Value, condition: Value) -> Value:
     """Return x where the condition holds, else an exact 0: rules use it to cut gradients off."""
+    return _masked(x, condition)
+
+
+@op("where(condition, x, 0)", tex=r"[c]\,x", node="MaskedFillBackward0", dtypes="any")
+@vjp("x", lambda g, condition: zero_filled(g, condition), tex=r"[c]\,\bar z")
+def zero_filled(x: Value, condition: Value) -> Value:
+    """Do the same in the rules in which PyTorch writes zeros into what does not count."""
     return _masked(x, condition)
 
 

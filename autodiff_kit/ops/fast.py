@@ -23,10 +23,11 @@ from autodiff_kit.core.base import ARRAYS, INFERENCE, next_number, wrap
 from autodiff_kit.core.hooks import Hooks
 from autodiff_kit.core.mode import local
 from autodiff_kit.core.node import Node, WideNode
-from autodiff_kit.core.op import Op, Value
+from autodiff_kit.core.op import Op, OpFunction, Value
 from autodiff_kit.core.versions import share
 from autodiff_kit.core.view_nodes import note_view
 from autodiff_kit.free_form import Namespace
+from autodiff_kit.late import late
 from autodiff_kit.ops.layouts import in_order
 
 __all__ = ["forward_of", "function_of", "text_of"]
@@ -60,6 +61,7 @@ def {name}(x, y{params}):
         elif type(a) not in scalars or (type(a) is not type(b) and a.dtype is not b.dtype):
             return {general}
     elif type(y) is float or type(y) is int:
+        {inside}
         b = operand = y
         edge1 = None
         if type(a) is array:
@@ -91,6 +93,8 @@ ROWS = "if result.ndim > 1 and not result.flags.c_contiguous: result = result.co
 # An observer runs what is made of the same text, with a line more at its end.
 WATCHED = """mode = local.mode
     if mode.observer is not None: return mode.observer.runs(watched, {names}{given})"""
+# Of rules that are recorded PyTorch has nodes of their own: there a number is not made a tensor.
+INSIDE = "if mode.inside: return by_number({name!r})(x, y=y)"
 RESULT = """
     try:
         {results} = mode.quietly({running}, {operands}{given})
@@ -148,6 +152,14 @@ def constant(number: float, dtype: np.dtype[Any]) -> Value:
         return np.array(number, dtype)
 
 
+@cache
+def by_number(name: str) -> OpFunction:
+    """Return the op of an operator whose second operand is a number for PyTorch, too."""
+    function: OpFunction = getattr(late("ops"), f"{name}_number")
+    return function
+
+
+_WITH_NUMBERS = ("add", "div", "mul", "sub")
 _NAMES = {
     "ARRAYS": ARRAYS,
     "INFERENCE": INFERENCE,
@@ -157,6 +169,7 @@ _NAMES = {
     "partial": partial,
     "share": share,
     "array": np.ndarray,
+    "by_number": by_number,
     "Node": Node,
     "WideNode": WideNode,
     "constant": constant,
@@ -185,6 +198,8 @@ def function_of(row: Op) -> Any:
 
 
 def _function_of(row: Op) -> Callable[..., Any]:
+    if row.made_of is not None:
+        return _of_others(row, row.made_of)
     if row.several:
         return lambda *inputs, **params: _of_several(row)(*inputs, **params)
     forward = forward_of(row)
@@ -195,6 +210,17 @@ def _function_of(row: Op) -> Callable[..., Any]:
             else _plain()(row, inputs, params)
         )
     return FunctionType(_at_first.__code__, {"row": row, "compile_for": _compile_for}, row.name)
+
+
+def _of_others(row: Op, made_of: Callable[..., Any]) -> Callable[..., Any]:
+    """Return the function of an op that rules apply to arrays; of Tensors it is made of others."""
+    forward = row.forward
+
+    def function(x: Value, *inputs: Value, **params: Any) -> Value:
+        is_array = isinstance(x, ARRAYS) and not any(hasattr(y, "_array") for y in inputs)
+        return (forward if is_array else made_of)(x, *inputs, **params)
+
+    return function
 
 
 @cache  # importing the kit takes less without what the first op needs
@@ -286,6 +312,7 @@ def text_of(row: Op, *, is_watched: bool = False) -> str:
         "given": params,
         "hooks": "Hooks()" if row.is_refused else "None",
         "inputs": inputs,
+        "inside": INSIDE.format(name=row.name) if row.name in _WITH_NUMBERS else "",
         "kind": "WideNode" if count > 2 else "Node",
         "layout": ROWS if row.layout == "rows" else "",
         "mixed": "",

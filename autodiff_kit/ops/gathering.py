@@ -15,7 +15,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints, unless_misfit
-from autodiff_kit.ops.elementwise import masked, to_copy
+from autodiff_kit.ops.elementwise import masked, to_copy, zero_filled
 from autodiff_kit.ops.indexing import index_backward
 from autodiff_kit.ops.layouts import scalar_if_0d, zeros
 from autodiff_kit.ops.messages import broadcast_message
@@ -293,7 +293,7 @@ def _filled(x: Value, mask: Value, value: Value) -> Value:
     on_error=_fill_misfit,
     layout="rows",
 )
-@vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
+@vjp("x", lambda g, mask: zero_filled(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     """Write a number over the elements where the mask is true."""
     return _filled(x, mask, value)
@@ -307,7 +307,7 @@ def masked_fill(x: Value, mask: Value, *, value: float) -> Value:
     on_error=_fill_misfit,
     layout="rows",
 )
-@vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
+@vjp("x", lambda g, mask: zero_filled(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_fill_tensor(x: Value, mask: Value, value: Value) -> Value:
     """Write the number that a 0-d tensor holds over the elements where the mask is true."""
     return _filled(x, mask, value)

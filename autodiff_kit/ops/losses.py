@@ -31,9 +31,9 @@ from autodiff_kit.ops.elementwise import (
     where,
 )
 from autodiff_kit.ops.layouts import scalar_if_0d
-from autodiff_kit.ops.table import op, vjp
+from autodiff_kit.ops.table import op
 
-__all__ = ["binary_cross_entropy", "binary_cross_entropy_backward", "div_by_count"]
+__all__ = ["binary_cross_entropy", "binary_cross_entropy_backward"]
 __all__ += ["binary_cross_entropy_with_logits"]
 __all__ += ["huber_loss", "mse_loss", "nll_loss", "nll_loss2d", "nll_loss_backward"]
 __all__ += ["smooth_l1_loss", "soft_margin_loss"]
@@ -152,13 +152,6 @@ for _loss in (nll_loss, nll_loss2d):
 @nll_loss_backward.vjp("x", tex=r"-\textstyle\sum_n w_{t_n} \bar z_{n, t_n} / \sum_n w_{t_n}")
 def _(g: Value, target: Any, weight: Any, ignore_index: int, reduction: str) -> Value:
     return nll_loss(g, target=target, weight=weight, ignore_index=ignore_index, reduction=reduction)
-
-
-@op("x / y", tex=r"x / n", node="DivBackward1")
-@vjp("x", lambda g, y: g / y, tex=r"\bar z / n")
-def div_by_count(x: Value, *, y: float) -> Value:
-    """Divide a sum by a count, which may be 0."""
-    return x / x.dtype.type(y)
 
 
 def _some_float(kernel: str) -> Check:

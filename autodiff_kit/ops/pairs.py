@@ -18,8 +18,9 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import c_type, number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops import checks
+from autodiff_kit.ops.arithmetic import reciprocal
 from autodiff_kit.ops.calculus import trunc
-from autodiff_kit.ops.elementwise import exp, isnan, log, masked
+from autodiff_kit.ops.elementwise import exp, isnan, log, masked, zero_filled
 from autodiff_kit.ops.layouts import scalar_if_0d
 from autodiff_kit.ops.table import op, vjp
 
@@ -33,12 +34,12 @@ __all__ += ["xlogy_number", "xlogy_of_number"]
 @op("atan2(x, y)", tex=r"\operatorname{atan2}(x, y)", dtypes="float")
 @vjp(
     "x",
-    lambda g, x, y: masked(g * y * (1 / (x * x + y * y)), (x != 0) | (y != 0)),
+    lambda g, x, y: g * y * zero_filled(reciprocal(x * x + y * y), (x != 0) | (y != 0)),
     tex=r"\bar z \odot y / (x^2 + y^2)",
 )
 @vjp(
     "y",
-    lambda g, x, y: masked(g * -x * (1 / (x * x + y * y)), (x != 0) | (y != 0)),
+    lambda g, x, y: g * -x * zero_filled(reciprocal(x * x + y * y), (x != 0) | (y != 0)),
     tex=r"-\bar z \odot x / (x^2 + y^2)",
 )
 def atan2(x: Value, y: Value) -> Value:
@@ -94,7 +95,7 @@ def logaddexp2(x: Value, y: Value) -> Value:
 
 
 def _slope_of_copied_sign(g: Value, x: Value, out: Value) -> Value:
-    return masked(g * (out / x), x != 0)
+    return g * zero_filled(out / x, x != 0)
 
 
 @op("copysign(x, y)", tex=r"|x| \operatorname{sign} y", dtypes="float")
@@ -119,16 +120,16 @@ def copysign_number(x: Value, *, y: float) -> Value:
 
 
 @op("fmax(x, y)", tex=r"\max(x, y)")
-@vjp("x", lambda g, x, y: masked(g, (x >= y) | isnan(y)), tex=r"\bar z \odot [x \ge y]")
-@vjp("y", lambda g, x, y: masked(g, ~((x >= y) | isnan(y))), tex=r"\bar z \odot [x < y]")
+@vjp("x", lambda g, x, y: zero_filled(g, (x >= y) | isnan(y)), tex=r"\bar z \odot [x \ge y]")
+@vjp("y", lambda g, x, y: zero_filled(g, ~((x >= y) | isnan(y))), tex=r"\bar z \odot [x < y]")
 def fmax(x: Value, y: Value) -> Value:
     """Return the larger of two elements; a number instead of nan."""
     return np.fmax(x, y)
 
 
 @op("fmin(x, y)", tex=r"\min(x, y)")
-@vjp("x", lambda g, x, y: masked(g, (x <= y) | isnan(y)), tex=r"\bar z \odot [x \le y]")
-@vjp("y", lambda g, x, y: masked(g, ~((x <= y) | isnan(y))), tex=r"\bar z \odot [x > y]")
+@vjp("x", lambda g, x, y: zero_filled(g, (x <= y) | isnan(y)), tex=r"\bar z \odot [x \le y]")
+@vjp("y", lambda g, x, y: zero_filled(g, ~((x <= y) | isnan(y))), tex=r"\bar z \odot [x > y]")
 def fmin(x: Value, y: Value) -> Value:
     """Return the smaller of two elements; a number instead of nan."""
     return np.fmin(x, y)

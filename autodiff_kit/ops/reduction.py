@@ -20,7 +20,17 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import masked
 from autodiff_kit.ops.gathering import check_bounds
-from autodiff_kit.ops.shape import cat, expand, flip, ones, reshape, stack, transpose, unsqueeze
+from autodiff_kit.ops.shape import (
+    cat,
+    expand,
+    flip,
+    ones,
+    reshape,
+    stack,
+    transpose,
+    unsqueeze,
+    unsqueeze_each,
+)
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["all_elements", "amax", "amin", "any_element", "argmax", "argmin", "cumsum", "mark"]
@@ -62,6 +72,8 @@ def keep(g: Value, shape: Ints, dim: Ints, keepdim: bool) -> Value:
     """Put the reduced dimensions back as dimensions of size 1."""
     if keepdim:
         return g
+    if not isinstance(g, ARRAYS):
+        return unsqueeze_each(g, dim if shape else ())
     return reshape(g, shape=tuple(1 if i in dim else n for i, n in enumerate(shape)))
 
 

@@ -18,7 +18,7 @@ from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import number_in, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.elementwise import masked, to_copy, where
+from autodiff_kit.ops.elementwise import masked, to_copy, where, zero_filled
 from autodiff_kit.ops.gathering import (
     gather,
     index_select,
@@ -177,7 +177,7 @@ for _writing in (index_fill, index_fill_tensor, index_copy):
     dtypes="any",
     layout="rows",
 )
-@vjp("x", lambda g, mask: masked(g, ~mask), tex=r"\bar z \odot [\lnot m]")
+@vjp("x", lambda g, mask: zero_filled(g, ~mask), tex=r"\bar z \odot [\lnot m]")
 def masked_scatter_from(x: Value, mask: Value, source: Value) -> Value:
     """Write the elements of ``source``, one after the other, where the mask is true."""
     if x.dtype != source.dtype:

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from autodiff_kit.core.base import ARRAYS
 from autodiff_kit.core.op import Value
 from autodiff_kit.dtypes import backend_type
 from autodiff_kit.errors import error
@@ -115,9 +116,20 @@ def unsqueeze(x: Value, *, dim: int) -> Value:
     return x[(slice(None),) * dim + (None,)]  # unlike reshape, this keeps the other strides
 
 
-def _with_ones(g: Value, shape: Ints) -> Value:
-    """Put dimensions of size 1 back, if there were any."""
-    return g if g.shape == shape else reshape(g, shape=shape)
+def unsqueeze_each(g: Value, dims: Ints) -> Value:
+    """Insert dimensions of size 1, one after the other, as PyTorch does."""
+    for dim in sorted(dims):
+        g = unsqueeze(g, dim=dim)
+    return g
+
+
+def _with_ones(g: Value, shape: Ints, dims: Ints = ()) -> Value:
+    """Put those of some dimensions back, or of all, whose size is 1."""
+    if isinstance(g, ARRAYS):
+        return g if g.shape == shape else reshape(g, shape=shape)
+    return unsqueeze_each(
+        g, tuple(d for d in dims or range(len(shape)) if shape[d : d + 1] == (1,))
+    )
 
 
 @op("x.squeeze()", tex=r"x", view=True)
@@ -128,7 +140,7 @@ def squeeze(x: Value) -> Value:
 
 
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward1", view=True)
-@vjp("x", lambda g, x_shape: _with_ones(g, x_shape), tex=r"\bar z")
+@vjp("x", lambda g, x_shape, dim: _with_ones(g, x_shape, (dim,)), tex=r"\bar z")
 def squeeze_dim(x: Value, *, dim: int) -> Value:
     """Remove one dimension if its size is 1."""
     if x.shape[dim : dim + 1] != (1,):
@@ -137,14 +149,14 @@ def squeeze_dim(x: Value, *, dim: int) -> Value:
 
 
 @op("x.squeeze(dims)", tex=r"x", node="SqueezeBackward2", view=True)
-@vjp("x", lambda g, x_shape: _with_ones(g, x_shape), tex=r"\bar z")
+@vjp("x", lambda g, x_shape, dims: _with_ones(g, x_shape, dims), tex=r"\bar z")
 def squeeze_dims(x: Value, *, dims: Ints) -> Value:
     """Remove those of some dimensions whose size is 1."""
     return np.reshape(x, tuple(n for d, n in enumerate(x.shape) if n != 1 or d not in dims))
 
 
 @op("x.squeeze(dim)", tex=r"x", node="SqueezeBackward4")
-@vjp("x", lambda g, x_shape: reshape(g, shape=x_shape), tex=r"\bar z")
+@vjp("x", lambda g, x_shape, dim: _with_ones(g, x_shape, (dim,)), tex=r"\bar z")
 def drop_dim(x: Value, *, dim: int) -> Value:
     """Remove the dimension that a product got because one factor was a vector."""
     return np.reshape(x, x.shape[:dim] + x.shape[dim + 1 :])
@@ -190,7 +202,20 @@ def _summed(g: Value, shape: Ints) -> Value:
     return g if shape and g.shape == shape else sum_to(g, shape=shape)
 
 
-@op("sum_to(x, shape)", tex=r"\textstyle\sum x", node="SumToSizeBackward0")
+def _sum_of_tensor(x: Value, *, shape: Ints) -> Value:
+    ops = late("ops")
+    if not shape:
+        return ops.sum_all(x)
+    added = x.ndim - len(shape)
+    if added < 0:
+        return x
+    stretched = (i for i, n in enumerate(shape, added) if n == 1 != x.shape[i])
+    if dims := (*range(added), *stretched):
+        x = ops.sum_dim(x, dim=dims, keepdim=True)
+    return reshape(x, shape=shape) if added else x
+
+
+@op("sum_to(x, shape)", tex=r"\textstyle\sum x", made_of=_sum_of_tensor)
 @vjp("x", lambda g, x_shape: expand(g, shape=x_shape), tex=r"\mathbf 1\,\bar z")
 def sum_to(x: Value, *, shape: Ints) -> Value:
     """Sum over the dimensions along which ``shape`` was broadcast to the shape of ``x``."""

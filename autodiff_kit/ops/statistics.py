@@ -13,8 +13,8 @@ import numpy as np
 
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
-from autodiff_kit.ops.elementwise import abs, isnan, masked, sgn
-from autodiff_kit.ops.reduction import keep, mean_dim, share
+from autodiff_kit.ops.elementwise import abs, isnan, sgn, zero_filled
+from autodiff_kit.ops.reduction import keep, mean_all, mean_dim, share
 from autodiff_kit.ops.table import op
 
 __all__ = ["linalg_vector_norm", "std", "var"]
@@ -41,15 +41,19 @@ def var(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) ->
 
 @var.vjp("x", tex=r"\bar z \odot \tfrac{2}{n-c} (x - \bar x)")
 def _(g: Value, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
-    return _of_variance(keep(g, x.shape, dim, keepdim), x, dim, correction)
+    return _of_variance(g, x, dim, correction, keepdim)
 
 
-def _of_variance(g: Value, x: Value, dim: Ints, correction: float) -> Value:
+def _of_variance(g: Value, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
     free = _freedom(x.shape, dim, correction)
     if not x.shape and free <= 0:
         own = getattr(x, "_array", x)
         return g * (math.nan if own == own else math.inf)  # to PyTorch, no function of x
-    return g * (2 / free if free else math.inf) * (x - mean_dim(x, dim=dim, keepdim=True))
+    if not keepdim and len(dim) == x.ndim:  # of all elements: one number for each
+        mean = mean_all(x)
+    else:
+        g, mean = keep(g, x.shape, dim, keepdim), mean_dim(x, dim=dim, keepdim=True)
+    return g * (2 / free if free else math.inf) * (x - mean)
 
 
 @op("x.std(dim)", tex=r"\sqrt{\tfrac{1}{n-c} \textstyle\sum_i (x_i - \bar x)^2}", layout="rows")
@@ -60,8 +64,8 @@ def std(x: Value, *, dim: Ints, correction: float = 1, keepdim: bool = False) ->
 
 @std.vjp("x", tex=r"\bar z \odot (x - \bar x) / ((n-c) z)")
 def _(g: Value, out: Value, x: Value, dim: Ints, correction: float, keepdim: bool) -> Value:
-    g = masked(g / (out * 2), out != 0)
-    return _of_variance(keep(g, x.shape, dim, keepdim), x, dim, correction)
+    g = zero_filled(g / (out * 2), out != 0)
+    return _of_variance(g, x, dim, correction, keepdim)
 
 
 @op("x.norm(ord, dim)", tex=r"(\textstyle\sum_i |x_i|^p)^{1/p}", layout="rows")
@@ -91,10 +95,10 @@ def _(g: Value, out: Value, x: Value, ord: float, dim: Ints, keepdim: bool) -> V
     if ord == 1:
         return g * sgn(x)
     if ord == 2:
-        return g * masked(x / out, out != 0)
+        return g * zero_filled(x / out, out != 0)
     if ord in (math.inf, -math.inf):
         return sgn(x) * share(g, (abs(x) == out) | isnan(x), dim=dim)
     if ord < 1:
-        return sgn(x) * masked(abs(x) ** (ord - 1), x != 0) * g * out ** (1 - ord)
+        return sgn(x) * zero_filled(abs(x) ** (ord - 1), x != 0) * g * out ** (1 - ord)
     towards = sgn(x) * abs(x) ** (ord - 1) if ord < 2 else x * abs(x) ** (ord - 2)
-    return towards * masked(g / out ** (ord - 1), out != 0)
+    return towards * zero_filled(g / out ** (ord - 1), out != 0)

@@ -89,7 +89,7 @@ def word(op: str) -> str:
     base, is_rule, _ = op.partition("_backward")
     if is_rule:  # create_graph records what a rule computes
         return f"{word(base)}'s rule"
-    plain = re.sub(r"^native_|_(all|dim|elements?)$", "", op)
+    plain = re.sub(r"^native_|_(all|dim|elements?|number)$", "", op)
     return _WORDS.get(op) or _WORDS.get(plain) or plain.replace("_", " ")
 
 

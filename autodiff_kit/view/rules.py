@@ -42,7 +42,9 @@ class _AsOperators(ast.NodeTransformer):
             return ast.BinOp(node.args[0], ast.MatMult(), node.args[1])
         if name == "pow_to_number":
             return ast.BinOp(node.args[0], ast.Pow(), node.keywords[0].value)
-        if name == "masked" and len(node.args) == 2:  # where the condition is false: 0
+        if (
+            name in ("masked", "zero_filled") and len(node.args) == 2
+        ):  # where the condition is false: 0
             return ast.BinOp(node.args[0], ast.Mult(), node.args[1])
         if name == "spread" and len(node.args) == 2:
             return ast.Call(ast.Name("expand"), node.args, [])

@@ -21,6 +21,7 @@ Shape = tuple[int, ...]
 _ELEMENTWISE = {
     *("abs", "cos", "cosh", "erf", "exp", "expm1", "log", "log10", "log1p", "log2", "masked"),
     *("pow_to_number", "rsqrt", "sgn", "sigmoid", "sign", "sin", "sinh", "sqrt", "tan", "tanh"),
+    "zero_filled",
 }
 
 

@@ -160,7 +160,7 @@ def _worked_out(node: ast.AST, numbers: Mapping[str, float]) -> Any:
             return _worked_out(body if _worked_out(test, numbers) else orelse, numbers)
         case ast.Call(func=ast.Name(id="pow_to_number"), args=[base], keywords=[exponent]):
             return _worked_out(base, numbers) ** _worked_out(exponent.value, numbers)
-        case ast.Call(func=ast.Name(id="masked"), args=[kept, mask]):
+        case ast.Call(func=ast.Name(id="masked" | "zero_filled"), args=[kept, mask]):
             return _worked_out(kept, numbers) * _worked_out(mask, numbers)
         case ast.Call(func=ast.Name(id=name), args=[operand], keywords=[]):
             return _CALLS[name](_worked_out(operand, numbers))

@@ -130,6 +130,7 @@ INSTEAD: dict[str, list[Sample]] = {
     "flat_values": [Sample((numbers(), numbers()), {"values": numbers()})],
     "mark": [Sample((np.array([[1], [0]]),), {"dim": 1, "size": 3})],
     "masked": [Sample((MATRIX, MASK)), Sample((numbers(), np.bool_(True)))],
+    "zero_filled": [Sample((MATRIX, MASK)), Sample((numbers(), np.bool_(True)))],
     "masked_fill": [
         Sample((MATRIX, MASK), {"value": 4.0}),
         Sample((numbers(), MASK), {"value": 4.0}),
@@ -283,7 +284,6 @@ INSTEAD |= {
     "convolution_weight": [
         Sample((signed(2, 6, 3, 2), IMAGE), {**CONVOLVED, "shape": (6, 2, 3, 2)}),
     ],
-    "div_by_count": [Sample((MATRIX,), {"y": 4.0})],
     "embedding": [
         Sample((MATRIX,), {"indices": np.array([[1, 0, 1], [1, 1, 0]]), "padding_idx": -1})
     ],

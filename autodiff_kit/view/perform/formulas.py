@@ -82,6 +82,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "minimum": np.minimum,
     "where": np.where,
     "masked": lambda x, condition: np.where(condition, x, 0),
+    "zero_filled": lambda x, condition: np.where(condition, x, 0),
     "relu_backward": lambda g, out: np.where(out > 0, g, 0),
     "pow_to_number": lambda x, exponent: np.power(x, exponent),
     "mm": np.matmul,
