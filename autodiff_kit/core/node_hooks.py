@@ -7,7 +7,7 @@ engine says of a rule that sends a wrong shape. Read next: ``node.py``.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -234,12 +234,14 @@ def contributions(op: Op, edges: tuple[Any, ...], g: Value, values: Any) -> list
 
     Where one of any number of tensors is to have its part, each has: PyTorch cuts them at once.
     """
-    rules = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
+    rules: Iterable[Any] = itertools.chain((op.rule0, op.rule1), op.rules_of_more)
     task = current_task()
     useful = None if task is None else task.useful
     sends_all = op.sends_all if isinstance(op, OpOfOneNode) else op.always_calls_rules
     grad_inputs: list[Any] = []
     is_one_useful = useful is None or not useful.isdisjoint(edges)
+    if local.mode.inside and type(op) is Op:
+        rules = (late("ops").second.recorded_rule(op, rule) for rule in rules)
     for index, (edge, rule) in enumerate(zip(edges, rules, strict=False)):
         is_useful = g is not None and (useful is None or edge in useful)
         is_edge = edge is not None and edge.shown is not None  # else one that leads nowhere

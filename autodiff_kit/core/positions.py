@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 
-__all__ = ["place_rule"]
+__all__ = ["place_rule", "positional"]
 
 Positional = Callable[[Any, Any, Any, Any, Any], Any]
 
@@ -23,9 +23,14 @@ def place_rule(op: Any, wrt: str) -> None:
 
 def _at_first(op: Any, wrt: str, *saved: Any) -> Any:
     rule = op.rules[wrt]
-    places = [_place_of(op, name) for name in rule.reads]
-    _place(op, wrt, by_position := _caller(", ".join(["g", *places]))(rule.function))
+    _place(op, wrt, by_position := positional(op, rule.reads, rule.function))
     return by_position(*saved)
+
+
+def positional(op: Any, reads: tuple[str, ...], rule: Callable[..., Any]) -> Positional:
+    """Return a function of a cotangent and what it reads as it is called by position."""
+    places = [_place_of(op, name) for name in reads]
+    return _caller(", ".join(["g", *places]))(rule)
 
 
 def _place(op: Any, wrt: str, by_position: Positional) -> None:

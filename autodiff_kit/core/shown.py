@@ -20,6 +20,7 @@ from autodiff_kit.core.versions import changes_of, count_with, what_became_of
 from autodiff_kit.dtypes import result_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.free_form import Namespace
+from autodiff_kit.late import late
 
 __all__ = ["Shown", "as_grad_fn", "same_leaf", "saving_order"]
 
@@ -82,9 +83,10 @@ class Shown(NodeHooks):
         """Return the nodes that made what rules read, by name, where that has a history."""
         return {name: edge and edge.live_node for name, edge in self.edges()}
 
-    @staticmethod
-    def recorded(rule: Callable[..., Value]) -> Callable[..., Value]:
+    def recorded(self: Any, rule: Callable[..., Value]) -> Callable[..., Value]:
         """Return a rule that is recorded as PyTorch's in C++: ``g * 2`` is ``MulBackward1``."""
+        if type(self.op) is Op:
+            rule = late("ops").second.recorded_rule(self.op, rule)
 
         def inside(*values: Value) -> Value:
             mode = local.mode

@@ -72,7 +72,7 @@ _LATER = (
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),
     *("drawing", "padding", "rounding"),
-    *("bags", "ctc", "gamma", "patches", "sampling", "shrinking", "singular", "eigen"),
+    *("second", "bags", "ctc", "gamma", "patches", "sampling", "shrinking", "singular", "eigen"),
 )
 
 

@@ -126,7 +126,11 @@ def _(g: Value, x_shape: Ints, indices: tuple[Any, ...]) -> Value:
     return index_backward(g, shape=x_shape, indices=indices)
 
 
-@op("zeros with x added at [indices]", tex=r"\textstyle\sum x \text{ put back}")
+@op(
+    "zeros with x added at [indices]",
+    tex=r"\textstyle\sum x \text{ put back}",
+    node="IndexPutImplBackward0",
+)
 @vjp("x", lambda g, indices: index(g, indices=indices), tex=r"\bar z_I")
 def index_backward(x: Value, *, shape: Ints, indices: tuple[Any, ...]) -> Value:
     """Add elements into zeros at indices; what was taken twice is added twice."""

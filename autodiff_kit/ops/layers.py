@@ -21,6 +21,7 @@ from autodiff_kit.ops.elementwise import flat_in, rsqrt
 from autodiff_kit.ops.indexing import plain, put
 from autodiff_kit.ops.linalg import mm_like, product
 from autodiff_kit.ops.reduction import mean_dim, sum_dim
+from autodiff_kit.ops.scaled import times
 from autodiff_kit.ops.shape import check_expand, reshape
 from autodiff_kit.ops.table import op, vjp
 
@@ -55,26 +56,22 @@ def check_addmm(input: Value, mat1: Value, mat2: Value, **_: Any) -> None:
     type_check=check_addmm,
     layout="rows",
 )
-@vjp("input", lambda g, beta: _times(g, beta), tex=r"\beta \bar z")
+@vjp("input", lambda g, beta: times(g, beta), tex=r"\beta \bar z")
 @vjp(
     "mat1",
-    lambda g, mat2, alpha, mat1_strides: _times(mm_like(g, mat2.T, mat1_strides), alpha),
+    lambda g, mat2, alpha, mat1_strides: times(mm_like(g, mat2.T, mat1_strides), alpha),
     tex=r"\alpha \bar z\,y^\top",
 )
 @vjp(
     "mat2",
-    lambda g, mat1, alpha, mat2_strides: _times(mm_like(mat1.T, g, mat2_strides), alpha),
+    lambda g, mat1, alpha, mat2_strides: times(mm_like(mat1.T, g, mat2_strides), alpha),
     tex=r"\alpha x^\top \bar z",
 )
 def addmm(input: Value, mat1: Value, mat2: Value, *, beta: float = 1, alpha: float = 1) -> Value:
     """Multiply two matrices and add a third, which broadcasts: all of a linear layer."""
-    out = _times(product(mat1, mat2), alpha)
-    out += _times(input, beta)
+    out = times(product(mat1, mat2), alpha)
+    out += times(input, beta)
     return out
-
-
-def _times(x: Value, factor: float) -> Value:
-    return x if factor == 1 else x * factor
 
 
 # -- normalisation --------------------------------------------------------------------------------

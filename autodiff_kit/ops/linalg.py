@@ -25,7 +25,6 @@ from autodiff_kit.dtypes import c_type, tensor_type
 from autodiff_kit.errors import error
 from autodiff_kit.ops.shape import (
     drop_dim,
-    reshape,
     squeeze_dim,
     t,
     transpose,
@@ -103,7 +102,7 @@ def mm_like(x: Value, y: Value, strides: tuple[int, int]) -> Value:
 
 
 @_product("mv", tex=r"x\,y", second="vec", kernel="addmv_impl_cpu")
-@vjp("x", lambda g, y: reshape(g, shape=(-1, 1)) * y, tex=r"\bar z\,y^\top")
+@vjp("x", lambda g, y: unsqueeze(g, dim=1) * y, tex=r"\bar z\,y^\top")
 @vjp("y", lambda g, x: mv(x.T, g), tex=r"x^\top \bar z")
 def mv(x: Value, y: Value) -> Value:
     """Multiply a matrix and a vector: (n, k) with (k,) to (n,)."""

@@ -21,9 +21,9 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.choosing import commonest, kth, replace_ties
 from autodiff_kit.ops.elementwise import isnan, masked
-from autodiff_kit.ops.gathering import scatter_add
+from autodiff_kit.ops.gathering import scatter
 from autodiff_kit.ops.layouts import scalar_if_0d, zeros
-from autodiff_kit.ops.reduction import amax, amin, keep, mean_dim, share, spread
+from autodiff_kit.ops.reduction import amax, amin, keep, mean_dim, shared_by, spread
 from autodiff_kit.ops.shape import unsqueeze
 from autodiff_kit.ops.statistics import linalg_vector_norm, std, var
 from autodiff_kit.ops.table import op
@@ -75,8 +75,7 @@ for _median in (median_all, nanmedian_all):
     @_median.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
     def _(g: Value, out: Value, x: Value) -> Value:
         winners = (x == out) | (isnan(x) & isnan(out))
-        everywhere = tuple(range(len(x.shape)))
-        return masked(share(spread(g, x.shape), winners, dim=everywhere), winners)
+        return shared_by(g, winners)
 
 
 def _ranked(x: Value, dim: int, keepdim: bool, rank: Any) -> tuple[Value, Value]:
@@ -166,7 +165,7 @@ for _choosing in (kthvalue, median_dim, nanmedian_dim, mode):
             return masked(g, np.True_)  # not g itself, which may be the argument of ``backward``
         if not keepdim:
             g, indices = unsqueeze(g, dim=dim), unsqueeze(indices, dim=dim)
-        return scatter_add(zeros(g, x_shape), indices, g, dim=dim)
+        return scatter(zeros(g, x_shape), indices, g, dim=dim)
 
 
 @op("x.nansum(dim)", tex=r"\textstyle\sum_{x_i \ne \mathrm{nan}} x_i", layout="rows")

@@ -84,7 +84,7 @@ def adaptive_max_pool2d(x: Value, *, bounds: tuple[list[tuple[int, int]], ...]) 
 for _pool in (max_pool2d, adaptive_max_pool2d):
 
     @_pool.vjp("x", tex=r"\textstyle\sum \bar z \text{ put back}")
-    def _(g: Value, positions: Value, x: Value) -> Value:
+    def _(g: Value, x: Value, positions: Value) -> Value:
         places = getattr(positions, "_array", positions)
         flat = index_backward(g, shape=(math.prod(x.shape),), indices=(places,))
         return flat_in(reshape(flat, shape=x.shape), x)

@@ -20,6 +20,7 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import abs, masked, sign
 from autodiff_kit.ops.linalg import bmm, mv
+from autodiff_kit.ops.scaled import times
 from autodiff_kit.ops.shape import expand, permute, transpose, unsqueeze
 from autodiff_kit.ops.table import op, vjp
 
@@ -79,9 +80,13 @@ def outer_sum(x: Value, y: Value, z: Value) -> Value:
 
 
 @op("beta * input + alpha * (mat @ vec)", tex=r"\beta x + \alpha A v", saved_as={"mat": "mat"})
-@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
-@vjp("mat", lambda g, vec, alpha: unsqueeze(g, dim=1) * (vec * alpha), tex=r"\alpha \bar z v^\top")
-@vjp("vec", lambda g, mat, alpha: mv(mat.T, g) * alpha, tex=r"\alpha A^\top \bar z")
+@vjp("input", lambda g, beta: times(g, beta), tex=r"\beta \bar z")
+@vjp(
+    "mat",
+    lambda g, vec, alpha: unsqueeze(g, dim=1) * times(vec, alpha),
+    tex=r"\alpha \bar z v^\top",
+)
+@vjp("vec", lambda g, mat, alpha: times(mv(mat.T, g), alpha), tex=r"\alpha A^\top \bar z")
 def addmv(input: Value, mat: Value, vec: Value, *, beta: float = 1, alpha: float = 1) -> Value:
     """Multiply a matrix and a vector, and add."""
     return beta * input + alpha * (mat @ vec)
@@ -92,9 +97,9 @@ def addmv(input: Value, mat: Value, vec: Value, *, beta: float = 1, alpha: float
     tex=r"\beta A + \alpha x y^\top",
     saved_as={"x": "vec1", "y": "vec2"},
 )
-@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
-@vjp("x", lambda g, y, alpha: mv(g, y) * alpha, tex=r"\alpha \bar z y")
-@vjp("y", lambda g, x, alpha: mv(g.T, x) * alpha, tex=r"\alpha \bar z^\top x")
+@vjp("input", lambda g, beta: times(g, beta), tex=r"\beta \bar z")
+@vjp("x", lambda g, y, alpha: times(mv(g, y), alpha), tex=r"\alpha \bar z y")
+@vjp("y", lambda g, x, alpha: times(mv(g.T, x), alpha), tex=r"\alpha \bar z^\top x")
 def addr(input: Value, x: Value, y: Value, *, beta: float = 1, alpha: float = 1) -> Value:
     """Multiply every element of a vector with every one of another, and add."""
     return beta * input + alpha * np.outer(x, y)
@@ -109,9 +114,9 @@ def _t(x: Value) -> Value:
     tex=r"\beta A + \alpha x\,y",
     saved_as={"x": "batch1", "y": "batch2"},
 )
-@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
-@vjp("x", lambda g, y, alpha: bmm(g, _t(y)) * alpha, tex=r"\alpha \bar z\,y^\top")
-@vjp("y", lambda g, x, alpha: bmm(_t(x), g) * alpha, tex=r"\alpha x^\top \bar z")
+@vjp("input", lambda g, beta: times(g, beta), tex=r"\beta \bar z")
+@vjp("x", lambda g, y, alpha: times(bmm(g, _t(y)), alpha), tex=r"\alpha \bar z\,y^\top")
+@vjp("y", lambda g, x, alpha: times(bmm(_t(x), g), alpha), tex=r"\alpha x^\top \bar z")
 def baddbmm(input: Value, x: Value, y: Value, *, beta: float = 1, alpha: float = 1) -> Value:
     """Multiply matrices pairwise, and add."""
     return beta * input + alpha * (x @ y)
@@ -127,15 +132,15 @@ def _for_each(g: Value, shape: Ints) -> Value:
     tex=r"\beta A + \alpha \textstyle\sum_k x_k y_k",
     saved_as={"x": "batch1", "y": "batch2"},
 )
-@vjp("input", lambda g, beta: g * beta, tex=r"\beta \bar z")
+@vjp("input", lambda g, beta: times(g, beta), tex=r"\beta \bar z")
 @vjp(
     "x",
-    lambda g, x_shape, y, alpha: bmm(_for_each(g, x_shape), _t(y)) * alpha,
+    lambda g, x_shape, y, alpha: times(bmm(_for_each(g, x_shape), _t(y)), alpha),
     tex=r"\alpha \bar z\,y_k^\top",
 )
 @vjp(
     "y",
-    lambda g, x, y_shape, alpha: bmm(_t(x), _for_each(g, y_shape)) * alpha,
+    lambda g, x, y_shape, alpha: times(bmm(_t(x), _for_each(g, y_shape)), alpha),
     tex=r"\alpha x_k^\top \bar z",
 )
 def addbmm(input: Value, x: Value, y: Value, *, beta: float = 1, alpha: float = 1) -> Value:

@@ -15,11 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import ARRAYS
+from autodiff_kit.core.base import ARRAYS, wrap
 from autodiff_kit.core.op import Value
 from autodiff_kit.ops.checks import Ints
 from autodiff_kit.ops.elementwise import masked
-from autodiff_kit.ops.gathering import check_bounds
+from autodiff_kit.ops.gathering import check_bounds, masked_fill_tensor, scatter
+from autodiff_kit.ops.layouts import zeros
 from autodiff_kit.ops.shape import (
     cat,
     expand,
@@ -59,6 +60,15 @@ def shared_out(g: Value, shape: Ints, count: int) -> Value:
     if hasattr(g, "_array"):
         return expand(g, shape=shape) / max(1, count)
     return spread(g / max(1, count), shape)  # one division for all
+
+
+def shared_by(g: Value, winners: Value) -> Value:
+    """Give each of the winners among all elements the same part of a gradient, the others 0."""
+    if isinstance(g, ARRAYS):
+        everywhere = tuple(range(winners.ndim))
+        return masked(share(spread(g, winners.shape), winners, dim=everywhere), winners)
+    count = wrap(np.count_nonzero(winners._array) * g._array.dtype.type(1))
+    return masked_fill_tensor(zeros(g, winners.shape), winners, g / count)
 
 
 def repeated(g: Value, shape: Ints) -> Value:
@@ -230,8 +240,7 @@ for _extreme in (max_all, min_all):
     @_extreme.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
     def _(g: Value, out: Value, x: Value) -> Value:
         winners = (x == out) | ((x != x) & (out != out))  # nan is the largest and the smallest
-        everywhere = tuple(range(len(x.shape)))
-        return masked(share(spread(g, x.shape), winners, dim=everywhere), winners)
+        return shared_by(g, winners)
 
 
 @op("x.amax(dim)", tex=r"\max_{dim} x", layout="rows")
@@ -250,11 +259,22 @@ for _extreme in (amax, amin):
 
     @_extreme.vjp("x", tex=r"\bar z\,[x_i = z] / \#\{j : x_j = z\}")
     def _(g: Value, out: Value, x: Value, dim: Ints, keepdim: bool) -> Value:
-        winners = x == keep(out, x.shape, dim, keepdim)
-        return share(keep(g, x.shape, dim, keepdim), winners, dim=dim)
+        sizes = tuple(1 if i in dim else n for i, n in enumerate(x.shape))
+        winners = x == reshape(out, shape=sizes)
+        return share(g if keepdim else reshape(g, shape=sizes), winners, dim=dim)
 
 
-@op("x / count(winners) * winners", tex=r"x\,w / \textstyle\sum w", dtypes="any")
+def _shared(x: Value, winners: Value, *, dim: Ints) -> Value:
+    counts = _add(winners._array, dim, dtype=x._array.dtype, keepdims=True)
+    return x / wrap(counts) * winners
+
+
+@op(
+    "x / count(winners) * winners",
+    tex=r"x\,w / \textstyle\sum w",
+    dtypes="any",
+    made_of=_shared,
+)
 @vjp("x", lambda g, winners, dim: share(g, winners, dim=dim), tex=r"\bar z\,w / \textstyle\sum w")
 def share(x: Value, winners: Value, *, dim: Ints) -> Value:
     """Divide x evenly among the winners along dimensions; the others get 0."""
@@ -289,6 +309,8 @@ for _extreme in (max_dim, min_dim):
             return masked(g, np.True_)  # not g itself, which may be the argument of ``backward``
         if not keepdim:
             g, indices = unsqueeze(g, dim=dim), unsqueeze(indices, dim=dim)
+        if not isinstance(g, ARRAYS):
+            return scatter(zeros(g, x_shape), indices, g, dim=dim)
         return masked(g, mark(indices, dim=dim, size=x_shape[dim]))
 
 

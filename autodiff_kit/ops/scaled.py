@@ -12,11 +12,17 @@ from autodiff_kit.ops import checks
 from autodiff_kit.ops.table import op, vjp
 
 __all__ = ["add_number", "add_scaled", "div_number", "mul_number", "sub_number", "sub_scaled"]
+__all__ += ["times"]
+
+
+def times(x: Value, factor: float) -> Value:
+    """Multiply by a number, if it is not 1."""
+    return x if factor == 1 else x * factor
 
 
 @op("x + alpha * y", tex=r"x + \alpha y", node="AddBackward0", type_check=checks.refuse_alpha)
 @vjp("x", lambda g: g, tex=r"\bar z")
-@vjp("y", lambda g, alpha: g * alpha, tex=r"\alpha \bar z")
+@vjp("y", lambda g, alpha: times(g, alpha), tex=r"\alpha \bar z")
 def add_scaled(x: Value, y: Value, *, alpha: float) -> Value:
     """Add a multiple: what ``torch.add(x, y, alpha=...)`` calls."""
     return x + _multiple(x, y, alpha)
@@ -34,7 +40,7 @@ def _check_scaled_difference(*arrays: Value, alpha: float) -> None:
     type_check=_check_scaled_difference,
 )
 @vjp("x", lambda g: g, tex=r"\bar z")
-@vjp("y", lambda g, alpha: g * -alpha, tex=r"-\alpha \bar z")
+@vjp("y", lambda g, alpha: times(-g, alpha), tex=r"-\alpha \bar z")
 def sub_scaled(x: Value, y: Value, *, alpha: float) -> Value:
     """Subtract a multiple: what ``torch.sub(x, y, alpha=...)`` calls."""
     return x - _multiple(x, y, alpha)

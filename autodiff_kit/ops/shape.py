@@ -123,13 +123,12 @@ def unsqueeze_each(g: Value, dims: Ints) -> Value:
     return g
 
 
-def _with_ones(g: Value, shape: Ints, dims: Ints = ()) -> Value:
+def _with_ones(g: Value, shape: Ints, dims: Ints | None = None) -> Value:
     """Put those of some dimensions back, or of all, whose size is 1."""
     if isinstance(g, ARRAYS):
         return g if g.shape == shape else reshape(g, shape=shape)
-    return unsqueeze_each(
-        g, tuple(d for d in dims or range(len(shape)) if shape[d : d + 1] == (1,))
-    )
+    dims = tuple(range(len(shape))) if dims is None else dims
+    return unsqueeze_each(g, tuple(d for d in dims if shape[d : d + 1] == (1,)))
 
 
 @op("x.squeeze()", tex=r"x", view=True)
@@ -392,8 +391,20 @@ def _taken(x: Value, dim: int, places: Any) -> tuple[Value, ...]:
 
 
 def _put_back(g: dict[int, Value], x_shape: Ints, dim: int, places: Any) -> Value:
+    if hasattr(next(iter(g.values())), "_array"):
+        return _joined(g, x_shape, dim, places)
     places = [places[index] for index in g]  # of the parts that a gradient has come to
     return parts_backward(*g.values(), shape=x_shape, dim=dim, places=places)
+
+
+def _joined(g: dict[int, Value], x_shape: Ints, dim: int, places: Any) -> Value:
+    """Join the gradients of all parts, as PyTorch does where that is recorded."""
+    like, parts = next(iter(g.values())), []
+    for index, place in enumerate(places):
+        count = () if isinstance(place, int) else (place.stop - place.start,)
+        shape = (*x_shape[:dim], *count, *x_shape[dim + 1 :])
+        parts.append(g[index] if index in g else zeros(like, shape))
+    return (stack if isinstance(places, range) else cat)(*parts, dim=dim)
 
 
 _PUT_BACK = r"\bar z_i \text{ put back}"

@@ -93,7 +93,7 @@ def _(g: Value, out: Value, x: Value, ord: float, dim: Ints, keepdim: bool) -> V
     if out.shape:  # else the one number broadcasts
         g, out = keep(g, x.shape, dim, keepdim), keep(out, x.shape, dim, keepdim)
     if ord == 1:
-        return g * sgn(x)
+        return sgn(x) * g
     if ord == 2:
         return g * zero_filled(x / out, out != 0)
     if ord in (math.inf, -math.inf):

@@ -157,7 +157,9 @@ WORDED: Mapping[str, Worded] = {
     **dict.fromkeys(("sign x", "sgn x", "floor x", "ceil x", "round x", "trunc x"), _LEVEL),
     **dict.fromkeys(("relu_backward y", "flat_in y"), _LEVEL),
     # shapes and dtypes
-    **dict.fromkeys(("unsqueeze x", "squeeze x", "squeeze_dim x", "squeeze_dims x"), _SHAPE),
+    **dict.fromkeys(
+        ("unsqueeze x", "squeeze x", "squeeze_dim x", "squeeze_dims x", "drop_dim x"), _SHAPE
+    ),
     "permute x": Worded("", "the {g} with its dimensions back in the order of {x}"),
     "flip x": Worded("", "the {g}, flipped back"),
     "roll x": Worded("", "the {g}, rolled back"),

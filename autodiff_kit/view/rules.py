@@ -270,7 +270,7 @@ class _Decided(ast.NodeTransformer):
                 ast.Name("pow_to_number"), [x], [ast.keyword("exponent", ast.Constant(1))]
             ):
                 return x
-        scales = isinstance(node.func, ast.Name) and node.func.id == "_times"
+        scales = isinstance(node.func, ast.Name) and node.func.id == "times"
         return node.args[0] if scales and self.is_one(node.args[1]) else node
 
     def is_number(self, name: str) -> bool:

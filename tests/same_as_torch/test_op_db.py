@@ -24,6 +24,7 @@ from autodiff_kit.function_files import FILES, FUNCTIONS, METHODS
 from autodiff_kit.in_place_ops import METHODS_IN_PLACE
 from autodiff_kit.tensor import Tensor
 from tests.parity import require_torch
+from tests.same_as_torch.outcomes import tree
 from tests.same_as_torch.outcomes import values as tensor_values
 
 OF_FUNCTIONS = {*FUNCTIONS, *METHODS, *METHODS_IN_PLACE}.difference(FILES["basic"].split())
@@ -428,6 +429,71 @@ def written(
     return [g if g is None else np.array(g.detach().numpy(force=True)) for g in grads]
 
 
+# The graphs of gradients, for so many samples of each; where the kit's are others, and why.
+PER_OP_GRAPH = 4
+_ONE_FUNCTION = (
+    "PyTorch's rule is one function in C++, with several outputs or a zero that it fills"
+)
+_OTHER_FORM = (
+    "the kit's rule is the same formula in another form: a factor first, or a square a product"
+)
+_COMPOSED = "made of other functions, some of whose nodes or their order are others"
+_SOLVED = "PyTorch keeps factors or transposes once more; the kit solves, or transposes, again"
+DIFFERENT_GRAPHS = {
+    _ONE_FUNCTION: """
+        __getitem__ as_strided cdist diagflat index_copy index_put masked_scatter
+        masked_select nn.functional.bilinear nn.functional.binary_cross_entropy
+        nn.functional.conv1d nn.functional.conv2d nn.functional.conv_transpose1d
+        nn.functional.conv_transpose2d nn.functional.ctc_loss nn.functional.embedding_bag
+        nn.functional.glu nn.functional.grid_sample nn.functional.group_norm
+        nn.functional.layer_norm nn.functional.pad nn.functional.prelu nn.functional.rrelu
+        nn.functional.scaled_dot_product_attention take trace
+    """,
+    _SOLVED: """
+        addmv corrcoef cov inner linalg.cholesky linalg.cond linalg.det linalg.eigvalsh
+        linalg.lstsq linalg.matrix_norm linalg.matrix_power linalg.multi_dot linalg.pinv
+        linalg.qr linalg.slogdet linalg.solve linalg.solve_triangular linalg.svdvals
+        linalg.vecdot logdet matrix_exp mm nn.functional.linear pinverse
+    """,
+    _COMPOSED: """
+        aminmax block_diag cartesian_prod column_stack combinations cumulative_trapezoid
+        diff nanmean nanquantile nansum nn.functional.binary_cross_entropy_with_logits
+        nn.functional.cosine_embedding_loss nn.functional.cross_entropy
+        nn.functional.gaussian_nll_loss nn.functional.kl_div
+        nn.functional.local_response_norm nn.functional.max_unpool1d
+        nn.functional.multi_margin_loss nn.functional.multilabel_soft_margin_loss
+        nn.functional.pairwise_distance nn.functional.poisson_nll_loss
+        nn.functional.rms_norm nn.functional.triplet_margin_loss quantile std_mean trapezoid
+        trapz var_mean
+    """,
+    _OTHER_FORM: """
+        acos amax amin asin asinh atanh copysign erf erfc erfinv float_power fmod hypot
+        index_add index_fill masked_fill max median min mode nan_to_num nanmedian
+        nn.functional.mish norm pow rsqrt scatter_reduce sinc special.ndtr special.xlog1py
+        tan xlogy
+    """,
+}
+HAS_DIFFERENT_GRAPH = {name for names in DIFFERENT_GRAPHS.values() for name in names.split()}
+
+
+def graphs(package: Any, function: Any, call: Any, requiring: tuple[int, ...]) -> Any:
+    """Return the graph of each gradient under ``create_graph``: the names of its nodes."""
+    tensors: list[Any] = []
+    copy = fresh(call, requiring, tensors)
+    try:
+        results = flat(seeded(function, copy[0], *copy[1], **copy[2]))
+    except Exception:
+        return None  # compared in another test
+    outputs = [out for out in results if isinstance(out, package.Tensor) and out.requires_grad]
+    seeds = [package.ones_like(out).requires_grad_() for out in outputs]
+    leaves = [tensors[i] for i in requiring]
+    try:
+        grads = package.autograd.grad(outputs, leaves, seeds, create_graph=True, allow_unused=True)
+    except RuntimeError:
+        return None
+    return [None if g is None else tree(g.grad_fn, 12) for g in grads]
+
+
 DTYPES = [torch.float64, torch.float32, torch.int64, torch.bool]
 OPERATORS = operators()
 compared: Counter[str] = Counter()
@@ -511,6 +577,22 @@ def test_the_kits_rules_read_what_pytorchs_read(op: Any) -> None:
                     failures.append(f"of {place}, after a write to {changed}: {y}, not {x}")
 
     assert failures == []
+
+
+@pytest.mark.parametrize(
+    "op", OPERATORS, ids=lambda op: f"{op.name} {op.variant_test_name}".strip()
+)
+@pytest.mark.filterwarnings("ignore")
+def test_under_create_graph_the_nodes_are_pytorchs(op: Any) -> None:
+    failures = []
+    for call, own, tensors in calls_of(op, PER_OP_GRAPH if op.supports_autograd else 0):
+        which = tuple(i for i, tensor in enumerate(tensors) if tensor.is_floating_point())
+        expected = graphs(torch, op.op, call, which) if which else None
+        actual = graphs(autodiff_kit, function_of(op.name), own, which) if which else None
+        if expected is not None and actual is not None and expected != actual:
+            failures.append(f"{actual}, not {expected}")
+
+    assert failures == [] or op.name in HAS_DIFFERENT_GRAPH
 
 
 def test_many_operators_and_samples_were_compared(request: pytest.FixtureRequest) -> None:

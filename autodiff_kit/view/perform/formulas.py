@@ -98,7 +98,7 @@ _CALLS: dict[str, Callable[..., Any]] = {
     "squeeze_dim": lambda g, dim: np.squeeze(g, dim),
     "reshape": lambda g, shape: np.reshape(g, shape),
     "_summed": unbroadcast,
-    "_times": np.multiply,
+    "times": np.multiply,
 }
 
 
