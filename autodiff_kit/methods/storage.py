@@ -279,7 +279,11 @@ class Storage:
         return twin
 
     def __reduce__(self: Any) -> Any:
-        return rebuild, (self.__class__, self._array, self.requires_grad), vars(self) or None
+        from autodiff_kit.overlap import place_of
+
+        place = place_of(np.asarray(self._array))
+        where = place.storage.ravel("K"), *place[1:]  # all of its memory, as PyTorch pickles it
+        return rebuild_at, (self.__class__, *where, self.requires_grad), vars(self) or None
 
     def __reversed__(self: Any) -> Any:
         return self.flip(tuple(range(self.ndim)))
@@ -426,6 +430,14 @@ def rebuild(kind: Any, array: Any, requires_grad: Any) -> Any:
     if local.mode.observer is not None:
         local.mode.observer.created(tensor)
     return tensor.requires_grad_(requires_grad)
+
+
+def rebuild_at(
+    kind: Any, storage: Any, offset: int, shape: Any, strides: Any, requires_grad: bool
+) -> Any:
+    """Make a leaf again from a pickled storage and the place where its elements lie."""
+    array = np.ndarray(shape, storage.dtype, storage, offset, strides)
+    return rebuild(kind, array, requires_grad)
 
 
 def _tell(tensor: Any, how: str) -> None:

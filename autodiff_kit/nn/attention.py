@@ -147,8 +147,9 @@ class MultiheadAttention(Module):
         padding = _mask("key_padding_mask", key_padding_mask, query, attn_mask)
         mask = _mask("attn_mask", attn_mask, query)
         self._check_ranks(query, key, value, mask)
-        if swaps:
-            query, key, value = (x.transpose(0, 1) for x in (query, key, value))
+        if swaps:  # what is one tensor stays one
+            by_id = {id(x): x.transpose(0, 1) for x in (query, key, value)}
+            query, key, value = (by_id[id(x)] for x in (query, key, value))
         elif not is_batched:
             query, key, value = (x.unsqueeze(1) for x in (query, key, value))
             padding = None if padding is None else padding.unsqueeze(0)
@@ -166,10 +167,10 @@ class MultiheadAttention(Module):
         dropout = self.dropout if self.training else 0.0
         if need_weights:
             scaled = heads[0] * math.sqrt(1 / self.head_dim)
-            scores = scaled @ heads[1].transpose(-2, -1)
-            weights = (scores if mask is None else mask + scores).softmax(-1)
-            weights = F.dropout(weights, dropout)
-            mixed = weights @ heads[2]
+            keys = heads[1].transpose(-2, -1)
+            scores = scaled.bmm(keys) if mask is None else mask.baddbmm(scaled, keys)
+            weights = F.dropout(scores.softmax(-1), dropout)
+            mixed = weights.bmm(heads[2])
             rows = mixed.transpose(0, 1).reshape(length * count, features)
         else:
             shape = count, self.num_heads, -1, self.head_dim
@@ -206,13 +207,25 @@ class MultiheadAttention(Module):
         inputs, size = (query, key, value), self.embed_dim
         if self.in_proj_weight is None:
             weights = (self.q_proj_weight, self.k_proj_weight, self.v_proj_weight)
+        elif key is value:
+            return self._projected_at_once(query, key)
         else:
-            if query is key is value:
-                packed = F.linear(query, self.in_proj_weight, self.in_proj_bias)
-                return list(packed.split(size, -1))
             weights = self.in_proj_weight.split(size)
         biases = (None,) * 3 if self.in_proj_bias is None else self.in_proj_bias.split(size)
         return [F.linear(*each) for each in zip(inputs, weights, biases, strict=True)]
+
+    def _projected_at_once(self, query: Tensor, key: Tensor) -> list[Tensor]:
+        """Do so with one product for all inputs that are one tensor."""
+        size, weight, bias = self.embed_dim, self.in_proj_weight, self.in_proj_bias
+        count, projected = 3, []
+        if query is not key:
+            count = 2
+            own, weight = weight.split([size, 2 * size])
+            own_bias, bias = (None, None) if bias is None else bias.split([size, 2 * size])
+            projected = [F.linear(query, own, own_bias)]
+        together = F.linear(key, weight, bias).unflatten(-1, (count, size))
+        together = together.unsqueeze(0).transpose(0, -2).squeeze(-2).contiguous()
+        return [*projected, *(together[i] for i in range(count))]
 
     def _heads(self, x: Tensor) -> Tensor:
         """Return heads as samples: shape (n * heads, length, features / heads)."""

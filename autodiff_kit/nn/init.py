@@ -182,7 +182,8 @@ def sparse_(
     values = tensor._array.copy()
     for column in range(columns):
         values[default_generator.permutation(rows)[: math.ceil(sparsity * rows)], column] = 0
-    return _overwrite(tensor, values)
+        _overwrite(tensor, values)
+    return tensor
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from autodiff_kit import ops
 from autodiff_kit.functions import cat
 from autodiff_kit.nn import functional as F
 from autodiff_kit.tensor import Tensor
@@ -29,12 +30,19 @@ def _relu_step(inputs: Tensor, hidden: Tensor, state: State) -> State:
     return ((hidden + inputs).relu(),)
 
 
+def _gates(together: Tensor, count: int) -> tuple[Tensor, ...]:
+    """Return the gates that stand side by side; as in PyTorch, they are no views."""
+    size = together.shape[1] // count
+    gates: tuple[Tensor, ...] = ops.unsafe_split(together, split_size=size, dim=1)
+    return gates
+
+
 def _lstm_step(inputs: Tensor, hidden: Tensor, state: State) -> State:
     """Keep a part of c, add to it, and show a part of it as h.
 
     Source: Hochreiter and Schmidhuber, Long short-term memory (1997).
     """
-    gates = (hidden + inputs).chunk(4, 1)
+    gates = _gates(hidden + inputs, 4)
     let_in, keep, show = gates[0].sigmoid(), gates[1].sigmoid(), gates[3].sigmoid()
     c = keep * state[1] + let_in * gates[2].tanh()
     return show * c.tanh(), c
@@ -45,7 +53,7 @@ def _gru_step(inputs: Tensor, hidden: Tensor, state: State) -> State:
 
     Source: Cho et al., Learning phrase representations using RNN encoder-decoder (2014).
     """
-    from_input, from_state = inputs.chunk(3, 1), hidden.chunk(3, 1)
+    from_input, from_state = _gates(inputs, 3), _gates(hidden, 3)
     reset = (from_state[0] + from_input[0]).sigmoid()
     keep = (from_state[1] + from_input[1]).sigmoid()
     new = (from_input[2] + from_state[2] * reset).tanh()

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from autodiff_kit.ops.ordering import *
     from autodiff_kit.ops.padding import *
     from autodiff_kit.ops.pairs import *
+    from autodiff_kit.ops.parts import *
     from autodiff_kit.ops.patches import *
     from autodiff_kit.ops.pooling import *
     from autodiff_kit.ops.powers import *
@@ -67,7 +68,7 @@ if TYPE_CHECKING:
 
 # Loaded when one of them is first asked for, so that importing the kit takes two thirds less.
 _LATER = (
-    *("elementwise", "shape", "linalg", "reduction", "powers", "indexing"),
+    *("elementwise", "shape", "parts", "linalg", "reduction", "powers", "indexing"),
     *("activations", "attention", "convolution", "curves", "einsum", "gathering", "layers"),
     *("losses", "pooling", "resampling", "scaled", "sorting", "statistics", "calculus", "pairs"),
     *("scans", "diagonals", "moving", "selecting", "ordering", "counting", "products", "solving"),

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from autodiff_kit.core.base import wrap
-from autodiff_kit.core.versions import share
+from autodiff_kit.core.base import INFERENCE, wrap
+from autodiff_kit.core.versions import note_change, share
 from autodiff_kit.dtypes import get_default_dtype
 from autodiff_kit.errors import error
 from autodiff_kit.optim.optimizer import (
@@ -68,6 +68,8 @@ class ASGD(InPlace):
         step, eta, mu = count_step(state), share(state["eta"]), share(state["mu"])
         mean, rate = share(state["ax"]), float(eta)
         x *= 1 - decay * rate
+        if param._changes is not INFERENCE:
+            note_change(x)  # as PyTorch does for each of the two
         x -= rate * g
         if mu == 1:
             mean[...] = x

@@ -19,23 +19,26 @@ from autodiff_kit.optim.optimizer import Group, Optimizer
 __all__ = ["CosineAnnealingWarmRestarts", "CyclicLR", "OneCycleLR"]
 
 
+# When a phase of a cycle ends, and between which entries of the groups it goes.
+_PHASE = ("end_step", "start_lr", "end_lr", "start_momentum", "end_momentum")
+
+
 class _WithMomentum(LRScheduler):
     """A scheduler that may change the momentum, too: ``betas[0]`` where that is its name."""
 
-    def _begin_momentum(self, base: Any, most: Any, last_epoch: int) -> None:
+    def _begin_momentum(self, base: Any, most: Any, last_epoch: int) -> tuple[Any, Any]:
+        """Set what the groups begin with; return the least and the greatest of each."""
         defaults = self.optimizer.defaults
         if "momentum" not in defaults and "betas" not in defaults:
             raise error("optim.cycle_momentum")
         self.use_beta1 = "betas" in defaults
-        self.base_momentums = _for_groups("base_momentum", self.optimizer, base)
-        self.max_momentums = _for_groups("max_momentum", self.optimizer, most)
+        each = _for_groups("base_momentum", self.optimizer, base)
+        tops = _for_groups("max_momentum", self.optimizer, most)
         if last_epoch == -1:
-            groups = zip(
-                self.optimizer.param_groups, self.base_momentums, self.max_momentums, strict=True
-            )
-            for group, least, top in groups:
+            for group, least, top in zip(self.optimizer.param_groups, each, tops, strict=True):
                 self._set_momentum(group, top)
                 group["max_momentum"], group["base_momentum"] = top, least
+        return each, tops
 
     def _set_momentum(self, group: Group, momentum: float) -> None:
         if self.use_beta1:
@@ -89,7 +92,8 @@ class CyclicLR(_WithMomentum):
             scale_mode = "iterations" if mode == "exp_range" else "cycle"
         self.scale_mode, self.cycle_momentum = scale_mode, cycle_momentum
         if cycle_momentum:
-            self._begin_momentum(base_momentum, max_momentum, last_epoch)
+            momentums = self._begin_momentum(base_momentum, max_momentum, last_epoch)
+            self.base_momentums, self.max_momentums = momentums
         super().__init__(optimizer, last_epoch)
         self.base_lrs = base_lrs
 
@@ -118,7 +122,8 @@ class CyclicLR(_WithMomentum):
 
     def state_dict(self) -> StateDict:
         """Return everything but the optimizer and a plain function as plain data."""
-        state, function = super().state_dict(), self._scale_fn_custom
+        state = super().state_dict()
+        function = state.pop("_scale_fn_custom")  # comes last
         is_plain = function is None or isinstance(function, FunctionType)
         return {**state, "_scale_fn_custom": None if is_plain else dict(vars(function))}
 
@@ -171,16 +176,19 @@ class OneCycleLR(_WithMomentum):
             raise error("optim.cycle_pct", pct=pct_start)
         if anneal_strategy not in ("cos", "linear"):
             raise error("optim.cycle_anneal", strategy=anneal_strategy)
-        self._anneal_func_type = anneal_strategy
         rise = ("initial_lr", "max_lr", "max_momentum", "base_momentum")
         fall = ("max_lr", "initial_lr", "base_momentum", "max_momentum")
         rest = ("initial_lr", "min_lr", "max_momentum", "max_momentum")
         steps, last = pct_start * self.total_steps, self.total_steps - 1
-        self._schedule_phases: list[tuple[float, tuple[str, ...]]]
+        phases: list[tuple[float, tuple[str, ...]]]
         if three_phase:
-            self._schedule_phases = [(steps - 1, rise), (2 * steps - 2, fall), (last, rest)]
+            phases = [(steps - 1, rise), (2 * steps - 2, fall), (last, rest)]
         else:
-            self._schedule_phases = [(steps - 1, rise), (last, (fall[0], "min_lr", *fall[2:]))]
+            phases = [(steps - 1, rise), (last, (fall[0], "min_lr", *fall[2:]))]
+        self._schedule_phases: list[StateDict] = [
+            dict(zip(_PHASE, (end, *names), strict=True)) for end, names in phases
+        ]
+        self._anneal_func_type = anneal_strategy
         tops = _for_groups("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for top, group in zip(tops, optimizer.param_groups, strict=True):
@@ -200,9 +208,10 @@ class OneCycleLR(_WithMomentum):
         step, phases = self.last_epoch, self._schedule_phases
         if step > self.total_steps:
             raise error("optim.cycle_over", step=step, total=self.total_steps)
-        number = next((i for i, (end, _) in enumerate(phases) if step <= end), len(phases) - 1)
-        start = phases[number - 1][0] if number else 0.0
-        end, (lr, next_lr, momentum, next_momentum) = phases[number]
+        ends = [phase["end_step"] for phase in phases]
+        number = next((i for i, end in enumerate(ends) if step <= end), len(phases) - 1)
+        start = ends[number - 1] if number else 0.0
+        end, lr, next_lr, momentum, next_momentum = (phases[number][name] for name in _PHASE)
         part, groups = (step - start) / (end - start), self.optimizer.param_groups
         if self.cycle_momentum:
             for group in groups:

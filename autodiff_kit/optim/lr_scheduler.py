@@ -393,11 +393,14 @@ class ReduceLROnPlateau(LRScheduler):
         if threshold_mode not in ("rel", "abs"):
             raise error("optim.plateau_mode", what="threshold mode", mode=threshold_mode)
         self.factor, self.optimizer, count = factor, optimizer, len(optimizer.param_groups)
-        self.min_lrs = list(min_lr) if isinstance(min_lr, list | tuple) else [min_lr] * count
+        are_several = isinstance(min_lr, list | tuple)
+        self.default_min_lr = None if are_several else min_lr
+        self.min_lrs = list(min_lr) if are_several else [min_lr] * count
         self.patience, self.cooldown, self.eps, self.last_epoch = patience, cooldown, eps, 0
         self._last_lr = self._rates()
+        self.mode_worse = math.inf if mode == "min" else -math.inf
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
-        self.best = math.inf if mode == "min" else -math.inf
+        self.best = self.mode_worse
         self.cooldown_counter = self.num_bad_epochs = 0
 
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]

@@ -28,7 +28,7 @@ __all__ = ["Find", "Names", "held_by", "note_variables"]
 
 Find = Callable[[Any], int | None]  # the number of a tensor
 MOST_ITEMS = 1_000  # of a list where a tensor is looked for: a longer one is data
-_PARTS = ("unbind", "split", "split_with_sizes")
+_PARTS = ("unbind", "split", "split_with_sizes", "unsafe_split")
 _FIXED = re.compile(r"""[\d"']\]$""")
 _WORD, _INDEX = re.compile(r"[^\W\d]\w*"), re.compile(r"\[([^\W\d]\w*)\]")
 

@@ -41,7 +41,6 @@ _NAMES = {
     "squeeze.dim": "squeeze_dim",
     "squeeze.dims": "squeeze_dims",
     "squeeze_.dim": "drop_dim",
-    "unsafe_split.Tensor": "split",
     "view": "reshape",
     "_unsafe_view": "unsafe_view",
     "copy_": "copy_from",

@@ -53,6 +53,7 @@ _WORDS = {
     "sub": "subtract",
     "sub_scaled": "subtract",
     "t": "transpose",
+    "unsafe_split": "split",
     "to_copy": "convert",
     "to_whole": "convert",
 }

@@ -29,7 +29,7 @@ ENDS = {
 # Operations whose result looks into their input's memory; a recording alone does not say so.
 _VIEWS = (
     *("alias", "expand", "permute", "reshape", "reshape_alias", "select", "slice_dim"),
-    *("split", "split_with_sizes", "squeeze", "squeeze_dim", "squeeze_dims", "t"),
+    *("split", "split_with_sizes", "unsafe_split", "squeeze", "squeeze_dim", "squeeze_dims", "t"),
     *("transpose", "unbind", "unsqueeze"),
 )
 

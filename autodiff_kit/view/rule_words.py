@@ -136,7 +136,7 @@ WORDED: Mapping[str, Worded] = {
     "minimum y": _larger("y", "smaller"),
     # picking, and putting together
     "select x": Worded("", "the {g} at the place that was picked, 0 elsewhere"),
-    **dict.fromkeys(("unbind x", "split x", "split_with_sizes x"), _PARTS),
+    **dict.fromkeys(("unbind x", "split x", "split_with_sizes x", "unsafe_split x"), _PARTS),
     **dict.fromkeys(("slice_dim x", "masked_select x", "topk x", "sort x"), _TAKEN),
     **dict.fromkeys(("diagonal x", "median_all x", "median_dim x", "kthvalue x"), _TAKEN),
     **dict.fromkeys(

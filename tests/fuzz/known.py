@@ -1,6 +1,7 @@
 """What differs from PyTorch on purpose: the one list, with the reason for each.
 
-A predicate is as narrow as can be: it sees the difference and the lines of the program.
+A predicate is as narrow as can be: it sees the difference and the lines of the program. Which
+functions make other nodes is listed in ``known_graphs.py``.
 """
 
 from __future__ import annotations
@@ -369,9 +370,9 @@ _KNOWN: dict[str, tuple[str, Predicate]] = {
         ),
     ),
     "saved by a rule that is one function": (
-        "Under create_graph PyTorch's mse_loss_backward, for example, is a node of its own, which "
-        "saves both inputs of mse_loss, and refuses if one was changed since; the kit's rule is "
-        "made of ops that learners can read, which save less: 2 * (x - y) has no use for y.",
+        "Under create_graph PyTorch's mse_loss_backward, for example, is a node that saves both "
+        "inputs of mse_loss, and refuses if one was changed since; that of the kit saves what its "
+        "rules will read: none has a use for y.",
         lambda difference, lines: (
             difference.kind == "accepted"
             and "modified by an inplace operation" in difference.torch

@@ -538,8 +538,6 @@ def _is_rules(node: Any) -> bool:
     if node.name() in ("torch::autograd::Error", "torch::autograd::AccumulateGrad"):
         return False
     if isinstance(node, autodiff_kit.autograd.graph.Node):
-        if node.op.name == "sum_to":  # of what flows in: made before the pass
-            return True
         number, passes = node.number, _PASSES[autodiff_kit]
     else:
         number, passes = node._sequence_nr(), _PASSES[torch]
@@ -624,13 +622,15 @@ def _passes_noted() -> Iterator[None]:
     names = autodiff_kit.autograd.backward.__globals__  # type: ignore[attr-defined]
     theirs, engine = torch.autograd._engine_run_backward, names["_engine"]  # type: ignore[attr-defined]
     passes = _noted(engine(), next_number, _PASSES[autodiff_kit])
+    roots = names["_roots"]  # where what flows in is summed
     torch.autograd._engine_run_backward = _noted(theirs, _next_in_torch, _PASSES[torch])  # type: ignore[attr-defined]
     names["_engine"] = lambda: passes
+    names["_roots"] = _noted(roots, next_number, _PASSES[autodiff_kit])
     try:
         yield
     finally:
         torch.autograd._engine_run_backward = theirs  # type: ignore[attr-defined]
-        names["_engine"] = engine
+        names["_engine"], names["_roots"] = engine, roots
 
 
 @_passes_noted()

@@ -18,10 +18,6 @@ pytestmark = [pytest.mark.parity, pytest.mark.filterwarnings("ignore")]
 INFERENCE = "with torch.inference_mode():\n    b = torch.ones(2)"
 LEAF = "a = torch.ones(2, requires_grad=True)"
 PROGRAMS = {
-    "view of nothing else: under create_graph": [
-        *("a = torch.ones(2, 1, requires_grad=True)", "b = torch.ones(2, requires_grad=True)"),
-        *("c = (a * b).sum()", "d, = torch.autograd.grad(c, b, create_graph=True)", "d.detach_()"),
-    ],
     "memory of a gradient: a view's history": [
         *("a = torch.ones(2, requires_grad=True).reshape(2, -1)", "b = 2 / a", "a.backward(a)"),
         *("b.sum().backward()", "c, = torch.autograd.grad(b, a, b)"),
@@ -32,7 +28,7 @@ PROGRAMS = {
         "a.sum().backward()",
     ],
     "inference gradient under create_graph": [
-        *("a = torch.tensor(0.5, requires_grad=True)", "b = a.log_softmax(-1)"),
+        *("a = torch.ones(1, 1, 1, requires_grad=True)", "b = F.conv1d(a, torch.ones(1, 1, 1))"),
         *("with torch.inference_mode():\n    g = a * 2", "b.backward(g, create_graph=True)"),
     ],
     "zero that no infinity changes": [
@@ -62,7 +58,7 @@ PROGRAMS = {
         *("k[0].tanh_()", "b.sum().backward()"),
     ],
     "hook on a rule's node: what flows there": [
-        *(LEAF, "b, = torch.autograd.grad(a.softmax(0)[0], a, create_graph=True)"),
+        *(LEAF, "b, = torch.autograd.grad(F.glu(a)[0], a, create_graph=True)"),
         *("b.grad_fn.register_hook(hook('b'))", "b[0].backward()"),
     ],
     "name of what made a result": [
@@ -130,12 +126,12 @@ PROGRAMS = {
         *("b = a - a", "a.backward(b)"),
     ],
     "hook on a rule's node": [
-        *(LEAF, "b, = torch.autograd.grad(a.softmax(0)[0], a, create_graph=True)"),
+        *(LEAF, "b, = torch.autograd.grad(F.glu(a)[0], a, create_graph=True)"),
         "b.grad_fn.next_functions[0][0].register_hook(hook('b'))",
     ],
     "hook on a rule's node: under a mode": [
-        *("a = torch.eye(2, requires_grad=True)", "b = a.max(1).values"),
-        "c, = torch.autograd.grad(b, a, b, create_graph=True)",
+        *("a = torch.eye(2, requires_grad=True)", "b = F.glu(a)"),
+        "c, = torch.autograd.grad(b.sum(), a, create_graph=True)",
         "with torch.no_grad():\n    c.grad_fn.next_functions[0][0].register_prehook(hook('c'))",
     ],
     "inference tensor that requires grad": [
@@ -171,11 +167,6 @@ PROGRAMS = {
     "hook on a leaf's node": [
         *(LEAF, "b = a * 2", "b.grad_fn.next_functions[0][0].register_hook(hook('a'))"),
         *("b = torch.ones(2)", "c = a * 3", "c.sum().backward()"),
-    ],
-    "saved by a rule that is one function: the pass ends there": [
-        *("a = torch.ones(2, requires_grad=True)", "b = torch.sigmoid(a)"),
-        "d, = torch.autograd.grad(b.sum(), a, create_graph=True)",
-        *("b.floor_divide_(2)", "d.sum().backward(inputs=[d])"),
     ],
     "inference tensor with other data: requires grad": [
         *(INFERENCE, "b.data = torch.ones(2)", "b.requires_grad = True"),

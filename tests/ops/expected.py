@@ -76,6 +76,7 @@ WITH_NUMPY = {
     "slice_backward": "np.insert(x, [0, 1, 2], 0, dim)",
     "slice_dim": "np.take(x, range(start, end, step), dim)",
     "sort": "ordered(x, dim, descending)",
+    "unsafe_split": "np.split(x, range(split_size, x.shape[dim], split_size), dim)[1]",
     "split": "np.split(x, range(split_size, x.shape[dim], split_size), dim)[1]",
     "split_with_sizes": "np.split(x, np.cumsum(split_sizes)[:-1], dim)[1]",
     "squeeze_dims": "x.reshape([n for i, n in enumerate(x.shape) if i not in dims or n != 1])",

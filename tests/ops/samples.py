@@ -387,6 +387,7 @@ MORE: dict[str, list[Sample]] = {
     "repeat": [Sample((numbers(),), {"repeats": (2,)}), Sample((VECTOR,), {"repeats": (2,)})],
     "sort": [Sample((BATCH,), {"dim": 1, "descending": True}), Sample((numbers(),), {"dim": 0})],
     "split": [Sample((BATCH,), {"split_size": 1, "dim": 0})],
+    "unsafe_split": [Sample((BATCH,), {"split_size": 1, "dim": 0})],
     "squeeze": [Sample((numbers(1, 2, 1),))],
     "squeeze_dims": [Sample((numbers(1, 2, 1),), {"dims": (0, 1)})],
     "squeeze_dim": [Sample((numbers(2, 1),), {"dim": 1}), Sample((numbers(),), {"dim": 0})],

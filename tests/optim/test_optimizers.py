@@ -386,6 +386,49 @@ def test_averages_of_a_model_are_pytorchs(options: str) -> None:
     assert run_as_pytorch(AVERAGES.replace("OPTIONS", options)).raised is None
 
 
+STATES = """
+import pickle
+S = torch.optim.lr_scheduler
+w = torch.nn.Parameter(torch.tensor([1.0, -2.0, 3.0]))
+for make in (
+    lambda o: S.CyclicLR(o, 0.01, 0.1), lambda o: S.CyclicLR(o, 0.01, 0.1, mode="exp_range"),
+    lambda o: S.OneCycleLR(o, 0.1, total_steps=10), lambda o: S.OneCycleLR(
+        o, 0.1, total_steps=10, three_phase=True), lambda o: S.ReduceLROnPlateau(o, "max"),
+    lambda o: S.ReduceLROnPlateau(o, min_lr=[1e-3]),
+):
+    optimizer = torch.optim.SGD([w], lr=0.1, momentum=0.9)
+    schedule = make(optimizer)
+    for _ in range(4):
+        optimizer.step()
+        schedule.step(*([1.0] if isinstance(schedule, S.ReduceLROnPlateau) else []))
+    print(schedule.state_dict())
+    twin = make(torch.optim.SGD([w], lr=0.1, momentum=0.9))
+    twin.load_state_dict(schedule.state_dict())
+    print(twin.state_dict() == schedule.state_dict(), optimizer.param_groups[0]["lr"])
+for options in ({}, {"lambd": 0.0}):
+    optimizer = torch.optim.ASGD([w], lr=0.1, **options)
+    for _ in range(2):
+        w.grad = torch.ones(3)
+        optimizer.step()
+        print(w._version)
+for foreach in (None, False, True):
+    w.grad = torch.tensor([5.0, -5.0, 0.5])
+    torch.nn.utils.clip_grad_value_(w, 1.0, foreach=foreach)
+    print(w.grad, w.grad._version)
+torch.manual_seed(0)
+print(torch.nn.init.sparse_(m := torch.empty(4, 3), 0.5)._version)
+x = torch.arange(24.0).reshape(2, 3, 4)
+views = x, x[0].t(), x[:, 1:, ::2], x[1, 2], x.permute(2, 0, 1), x[:1].expand(5, 3, 4)
+for view in (*views, x[0, 0, 0]):
+    copy = pickle.loads(pickle.dumps(view))
+    print(copy, copy.stride(), copy.storage_offset(), copy.is_contiguous(), copy._version)
+"""
+
+
+def test_states_and_versions_are_pytorchs() -> None:
+    assert run_as_pytorch(STATES).raised is None
+
+
 HOOKS = """
 w = torch.ones(2, requires_grad=True)
 optimizer = torch.optim.SGD([w], lr=1.0)

@@ -23,6 +23,7 @@ import autodiff_kit.special
 from autodiff_kit.function_files import FILES, FUNCTIONS, METHODS
 from autodiff_kit.in_place_ops import METHODS_IN_PLACE
 from autodiff_kit.tensor import Tensor
+from tests.fuzz.known_graphs import DIFFERENT_GRAPHS
 from tests.parity import require_torch
 from tests.same_as_torch.outcomes import tree
 from tests.same_as_torch.outcomes import values as tensor_values
@@ -429,51 +430,7 @@ def written(
     return [g if g is None else np.array(g.detach().numpy(force=True)) for g in grads]
 
 
-# The graphs of gradients, for so many samples of each; where the kit's are others, and why.
-PER_OP_GRAPH = 4
-_ONE_FUNCTION = (
-    "PyTorch's rule is one function in C++, with several outputs or a zero that it fills"
-)
-_OTHER_FORM = (
-    "the kit's rule is the same formula in another form: a factor first, or a square a product"
-)
-_COMPOSED = "made of other functions, some of whose nodes or their order are others"
-_SOLVED = "PyTorch keeps factors or transposes once more; the kit solves, or transposes, again"
-DIFFERENT_GRAPHS = {
-    _ONE_FUNCTION: """
-        __getitem__ as_strided cdist diagflat index_copy index_put masked_scatter
-        masked_select nn.functional.bilinear nn.functional.binary_cross_entropy
-        nn.functional.conv1d nn.functional.conv2d nn.functional.conv_transpose1d
-        nn.functional.conv_transpose2d nn.functional.ctc_loss nn.functional.embedding_bag
-        nn.functional.glu nn.functional.grid_sample nn.functional.group_norm
-        nn.functional.layer_norm nn.functional.pad nn.functional.prelu nn.functional.rrelu
-        nn.functional.scaled_dot_product_attention take trace
-    """,
-    _SOLVED: """
-        addmv corrcoef cov inner linalg.cholesky linalg.cond linalg.det linalg.eigvalsh
-        linalg.lstsq linalg.matrix_norm linalg.matrix_power linalg.multi_dot linalg.pinv
-        linalg.qr linalg.slogdet linalg.solve linalg.solve_triangular linalg.svdvals
-        linalg.vecdot logdet matrix_exp mm nn.functional.linear pinverse
-    """,
-    _COMPOSED: """
-        aminmax block_diag cartesian_prod column_stack combinations cumulative_trapezoid
-        diff nanmean nanquantile nansum nn.functional.binary_cross_entropy_with_logits
-        nn.functional.cosine_embedding_loss nn.functional.cross_entropy
-        nn.functional.gaussian_nll_loss nn.functional.kl_div
-        nn.functional.local_response_norm nn.functional.max_unpool1d
-        nn.functional.multi_margin_loss nn.functional.multilabel_soft_margin_loss
-        nn.functional.pairwise_distance nn.functional.poisson_nll_loss
-        nn.functional.rms_norm nn.functional.triplet_margin_loss quantile std_mean trapezoid
-        trapz var_mean
-    """,
-    _OTHER_FORM: """
-        acos amax amin asin asinh atanh copysign erf erfc erfinv float_power fmod hypot
-        index_add index_fill masked_fill max median min mode nan_to_num nanmedian
-        nn.functional.mish norm pow rsqrt scatter_reduce sinc special.ndtr special.xlog1py
-        tan xlogy
-    """,
-}
-HAS_DIFFERENT_GRAPH = {name for names in DIFFERENT_GRAPHS.values() for name in names.split()}
+PER_OP_GRAPH = 4  # samples whose gradients are compared as graphs
 
 
 def graphs(package: Any, function: Any, call: Any, requiring: tuple[int, ...]) -> Any:
@@ -592,7 +549,7 @@ def test_under_create_graph_the_nodes_are_pytorchs(op: Any) -> None:
         if expected is not None and actual is not None and expected != actual:
             failures.append(f"{actual}, not {expected}")
 
-    assert failures == [] or op.name in HAS_DIFFERENT_GRAPH
+    assert failures == [] or op.name in DIFFERENT_GRAPHS
 
 
 def test_many_operators_and_samples_were_compared(request: pytest.FixtureRequest) -> None:

@@ -96,7 +96,10 @@ def clip_grad_value_(
     with no_grad():
         for parameter in each:
             if parameter._grad is not None:
-                parameter._grad.clamp_(-limit, limit)
+                if foreach is False:
+                    parameter._grad.clamp_(-limit, limit)
+                else:  # one bound after the other, each a change
+                    parameter._grad.clamp_(min=-limit).clamp_(max=limit)
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
