@@ -37,27 +37,33 @@ def recorded_rule(row: Op, rule: Callable[..., Value]) -> Callable[..., Value]:
     return rule
 
 
-def _declare(function: OpFunction, node: str = "", **rules: Callable[..., Value]) -> OpFunction:
-    """Make an op of the rule for ``x``; ``rules`` are for ``g`` and for what the rule reads.
+def _declare(
+    function: OpFunction, node: str = "", text: str = "", **rules: Callable[..., Value]
+) -> OpFunction:
+    """Make an op of the rule for ``x``; ``rules`` are for ``grad_output`` and what the rule reads.
 
-    The op's inputs are called as the rule's arguments, but ``out``, which is ``result``; what
-    follows these is a parameter, by its name.
+    The op's inputs are called as PyTorch calls them: ``grad_output`` is ``g``, ``result`` is
+    ``out``. What follows these is a parameter, by its name.
     """
     row, rule = function.op, function.op.rules["x"]
     code = rule.function.__code__
-    names = ["result" if name == "out" else name for name in ("g", *rule.reads)]
-    count = sum(name in ("g", "result", *row.inputs) for name in names)
+    names = ["result" if name == "out" else name for name in ("grad_output", *rule.reads)]
+    count = sum(name in ("grad_output", "result", *row.inputs) for name in names)
     code = code.replace(
         co_name=f"{row.name}_backward",
         co_varnames=(*names, *code.co_varnames[len(names) :]),
         co_argcount=count,
         co_kwonlyargcount=len(names) - count,
     )
+    row_before = OPS.get(code.co_name)
     forward = FunctionType(code, rule.function.__globals__, closure=rule.function.__closure__)
     forward.__doc__ = f"Compute what the rule of {row.name} sends to x."
-    text = f"{code.co_name}({', '.join(names[:count])})"
-    second: OpFunction = op(text, rule.tex, node=node)(forward)
-    del OPS[code.co_name]  # no row of the table: it has no name to be called by
+    name = row.name.replace("_", " ")
+    second: OpFunction = op(text or f"the gradient through {name}", rule.tex, node=node)(forward)
+    if row_before is None:  # no row of the table: it has no name to be called by
+        del OPS[code.co_name]
+    else:
+        OPS[code.co_name] = row_before
     for wrt, own in rules.items():
         second.vjp(wrt, r"\bar w\,\partial")(own)
     _record(function, second, "x", names)
@@ -78,61 +84,67 @@ def _record(function: OpFunction, second: OpFunction, wrt: str, names: list[str]
     _RECORDED[function.op.name, wrt] = positional(function.op, reads, rule)
 
 
-def _flat(c: Value) -> Value:
-    return zeros_like(c)
+def _flat(g: Value) -> Value:
+    return zeros_like(g)
 
 
 # -- activations -----------------------------------------------------------------------------------
 
 _sigmoid = _declare(
     ops.sigmoid,
-    g=lambda c, result: _sigmoid(c, result),
-    result=lambda c, g, result: c * g * (-2 * result + 1),
+    text="grad_output * (result * (1 - result))",
+    grad_output=lambda g, result: _sigmoid(g, result),
+    result=lambda g, grad_output, result: g * grad_output * (-2 * result + 1),
 )
 _tanh = _declare(
     ops.tanh,
-    g=lambda c, result: _tanh(c, result),
-    result=lambda c, g, result: c * (-2 * result * g),
+    text="grad_output * (1 - result * result)",
+    grad_output=lambda g, result: _tanh(g, result),
+    result=lambda g, grad_output, result: g * (-2 * result * grad_output),
 )
 _softplus = _declare(
     ops.softplus,
-    g=lambda c, x, beta, threshold: _softplus(c, x, beta=beta, threshold=threshold),
-    x=lambda c, g, x, beta, threshold: masked(
-        c * g * _bell(x * beta) * beta, ~(x * beta > threshold)
+    grad_output=lambda g, x, beta, threshold: _softplus(g, x, beta=beta, threshold=threshold),
+    x=lambda g, grad_output, x, beta, threshold: masked(
+        g * grad_output * _bell(x * beta) * beta, ~(x * beta > threshold)
     ),
 )
 _elu = _declare(
     ops.elu,
-    g=lambda c, x, alpha, scale: _elu(c, x, alpha=alpha, scale=scale),
-    x=lambda c, g, x, alpha, scale: masked(c * g * exp(x) * (alpha * scale), x <= 0),
+    grad_output=lambda g, x, alpha, scale: _elu(g, x, alpha=alpha, scale=scale),
+    x=lambda g, grad_output, x, alpha, scale: masked(
+        g * grad_output * exp(x) * (alpha * scale), x <= 0
+    ),
 )
 _celu = _declare(
     ops.celu,
     "EluBackwardBackward0",
-    g=lambda c, x, alpha: _celu(c, x, alpha=alpha),
-    x=lambda c, g, x, alpha: masked(c * g * exp(x / alpha) / alpha, x <= 0),
+    grad_output=lambda g, x, alpha: _celu(g, x, alpha=alpha),
+    x=lambda g, grad_output, x, alpha: masked(g * grad_output * exp(x / alpha) / alpha, x <= 0),
 )
 _hardswish = _declare(
     ops.hardswish,
-    g=lambda c, x: _hardswish(c, x),
-    x=lambda c, g, x: masked(c * g / 3, (x > -3) & (x < 3)),
+    grad_output=lambda g, x: _hardswish(g, x),
+    x=lambda g, grad_output, x: masked(g * grad_output / 3, (x > -3) & (x < 3)),
 )
 _hardtanh = _declare(
-    ops.hardtanh, g=lambda c, x, low, high: _hardtanh(c, x, low=low, high=high), x=_flat
+    ops.hardtanh, grad_output=lambda g, x, low, high: _hardtanh(g, x, low=low, high=high), x=_flat
 )
 _hardshrink = _declare(
-    ops.hardshrink, g=lambda c, x, lambd: _hardshrink(c, x, lambd=lambd), x=_flat
+    ops.hardshrink, grad_output=lambda g, x, lambd: _hardshrink(g, x, lambd=lambd), x=_flat
 )
 _softshrink = _declare(
-    ops.softshrink, g=lambda c, x, lambd: _softshrink(c, x, lambd=lambd), x=_flat
+    ops.softshrink, grad_output=lambda g, x, lambd: _softshrink(g, x, lambd=lambd), x=_flat
 )
 _threshold = _declare(
-    ops.threshold, g=lambda c, x, threshold: _threshold(c, x, threshold=threshold), x=_flat
+    ops.threshold,
+    grad_output=lambda g, x, threshold: _threshold(g, x, threshold=threshold),
+    x=_flat,
 )
 _log_sigmoid = _declare(
     ops.log_sigmoid,
-    g=lambda c, x, buffer: _log_sigmoid(c, x, buffer=plain(buffer)),
-    x=lambda c, g, x: -c * g * _bell(x),
+    grad_output=lambda g, x, buffer: _log_sigmoid(g, x, buffer=plain(buffer)),
+    x=lambda g, grad_output, x, buffer: -g * grad_output * _bell(x),
 )
 
 
@@ -149,16 +161,18 @@ def _share(total: Value, dim: int) -> Value:
 _softmax = _declare(
     ops.softmax,
     "SoftmaxBackwardDataBackward0",
-    g=lambda c, result, dim: _softmax(c, result, dim=dim),
-    result=lambda c, g, result, dim: (
-        c * g - _share(result * g, dim) * c - g * _share(result * c, dim)
+    grad_output=lambda g, result, dim: _softmax(g, result, dim=dim),
+    result=lambda g, grad_output, result, dim: (
+        g * grad_output
+        - _share(result * grad_output, dim) * g
+        - grad_output * _share(result * g, dim)
     ),
 )
 _log_softmax = _declare(
     ops.log_softmax,
     "LogSoftmaxBackwardDataBackward0",
-    g=lambda c, result, dim: c - _share(c * exp(result), dim),
-    result=lambda c, g, result, dim: -_share(g, dim) * exp(result) * c,
+    grad_output=lambda g, result, dim: g - _share(g * exp(result), dim),
+    result=lambda g, grad_output, result, dim: -_share(grad_output, dim) * exp(result) * g,
 )
 
 # The other one of two: not the same with the condition turned round.
@@ -172,32 +186,38 @@ _RECORDED["mv", "x"] = positional(  # an outer product
 # -- losses: the rule for the target is that for the prediction, with both exchanged ---------------
 
 
-def _among(c: Value, x: Value, reduction: str) -> Value:
-    return c / max(1, x.numel() if hasattr(x, "numel") else x.size) if reduction == "mean" else c
+def _among(g: Value, x: Value, reduction: str) -> Value:
+    return g / max(1, x.numel() if hasattr(x, "numel") else x.size) if reduction == "mean" else g
 
 
 _mse = _declare(
     ops.mse_loss,
-    g=lambda c, x, y, reduction: _mse(c, x, y, reduction=reduction),
-    x=lambda c, g, x, reduction: _among(c * g, x, reduction) * 2,
-    y=lambda c, g, x, reduction: _among(c * g, x, reduction) * -2,
+    grad_output=lambda g, x, y, reduction: _mse(g, x, y, reduction=reduction),
+    x=lambda g, grad_output, x, reduction: _among(g * grad_output, x, reduction) * 2,
+    y=lambda g, grad_output, x, reduction: _among(g * grad_output, x, reduction) * -2,
 )
 _huber = _declare(
     ops.huber_loss,
-    g=lambda c, x, y, x_dtype, y_dtype, delta, reduction: _huber(
-        c, x, y, x_dtype=x_dtype, y_dtype=y_dtype, delta=delta, reduction=reduction
+    grad_output=lambda g, x, y, x_dtype, y_dtype, delta, reduction: _huber(
+        g, x, y, x_dtype=x_dtype, y_dtype=y_dtype, delta=delta, reduction=reduction
     ),
-    x=lambda c, g, x, y, delta, reduction: masked(_among(c * g, x, reduction), abs(x - y) < delta),
-    y=lambda c, g, x, y, delta, reduction: masked(_among(-c * g, x, reduction), abs(x - y) < delta),
+    x=lambda g, grad_output, x, y, delta, reduction: masked(
+        _among(g * grad_output, x, reduction), abs(x - y) < delta
+    ),
+    y=lambda g, grad_output, x, y, delta, reduction: masked(
+        _among(-g * grad_output, x, reduction), abs(x - y) < delta
+    ),
 )
 _smooth_l1 = _declare(
     ops.smooth_l1_loss,
-    g=lambda c, x, y, beta, reduction: _smooth_l1(c, x, y, beta=beta, reduction=reduction),
-    x=lambda c, g, x, y, beta, reduction: masked(
-        _among(c * g, x, reduction) / beta, abs(x - y) < beta
+    grad_output=lambda g, x, y, beta, reduction: _smooth_l1(
+        g, x, y, beta=beta, reduction=reduction
     ),
-    y=lambda c, g, x, y, beta, reduction: masked(
-        _among(c * g, x, reduction) / -beta, abs(x - y) < beta
+    x=lambda g, grad_output, x, y, beta, reduction: masked(
+        _among(g * grad_output, x, reduction) / beta, abs(x - y) < beta
+    ),
+    y=lambda g, grad_output, x, y, beta, reduction: masked(
+        _among(g * grad_output, x, reduction) / -beta, abs(x - y) < beta
     ),
 )
 _exchanged = {"x": "y", "y": "x", "x_dtype": "y_dtype", "y_dtype": "x_dtype"}
@@ -207,15 +227,17 @@ for _loss, _second in (
     (ops.smooth_l1_loss, _smooth_l1),
 ):
     _reads = _loss.op.rules["y"].reads
-    _record(_loss, _second, "y", ["g", *(_exchanged.get(name, name) for name in _reads)])
+    _record(_loss, _second, "y", ["grad_output", *(_exchanged.get(name, name) for name in _reads)])
 
 for _nll in (ops.nll_loss, ops.nll_loss2d):
     _declare(
         _nll,
-        g=lambda c, target, weight, ignore_index, reduction: ops.nll_loss(
-            c, target=target, weight=weight, ignore_index=ignore_index, reduction=reduction
+        text="-grad_output * one_hot(target) / len(target) if reduction == 'mean' "
+        "else -grad_output * one_hot(target)",
+        grad_output=lambda g, target, weight, ignore_index, reduction: ops.nll_loss(
+            g, target=target, weight=weight, ignore_index=ignore_index, reduction=reduction
         ),
-        x=_flat,
+        x=lambda g, target: zeros_like(g),
     )
 
 # -- pooling ---------------------------------------------------------------------------------------
@@ -223,38 +245,38 @@ for _nll in (ops.nll_loss, ops.nll_loss2d):
 _declare(
     ops.max_pool2d,
     "MaxPool2DWithIndicesBackwardBackward0",
-    g=lambda c, positions: _at(c, positions),
-    x=_flat,
+    grad_output=lambda g, positions: _at(g, positions),
+    x=lambda g, positions: zeros_like(g),
 )
 _declare(
     ops.adaptive_max_pool2d,
     "AdaptiveMaxPool2DBackwardBackward0",
-    g=lambda c, positions: _at(c, positions),
-    x=_flat,
+    grad_output=lambda g, positions: _at(g, positions),
+    x=lambda g, positions: zeros_like(g),
 )
 _declare(
     ops.avg_pool2d,
     "AvgPool2DBackwardBackward0",
-    g=lambda c, grid, divisor: ops.avg_pool2d(c, grid=grid, divisor=divisor),
-    x=_flat,
+    grad_output=lambda g, grid, divisor: ops.avg_pool2d(g, grid=grid, divisor=divisor),
+    x=lambda g, grid, divisor: zeros_like(g),
 )
 _declare(
     ops.adaptive_avg_pool2d,
     "AdaptiveAvgPool2DBackwardBackward0",
-    g=lambda c, rows, columns: ops.resample(c, rows=rows, columns=columns),
-    x=_flat,
+    grad_output=lambda g, rows, columns: ops.resample(g, rows=rows, columns=columns),
+    x=lambda g, rows, columns: zeros_like(g),
 )
 _declare(
     ops.upsample_nearest2d,
     "UpsampleNearest2DBackwardBackward0",
-    g=lambda c, rows, columns: ops.resample(c, rows=rows, columns=columns),
+    grad_output=lambda g, rows, columns: ops.resample(g, rows=rows, columns=columns),
 )
 _declare(
     ops.upsample_bilinear2d,
     "UpsampleBilinear2DBackwardBackward0",
-    g=lambda c, rows, columns: ops.resample(c, rows=rows, columns=columns),
+    grad_output=lambda g, rows, columns: ops.resample(g, rows=rows, columns=columns),
 )
 
 
-def _at(c: Value, positions: Value) -> Value:
-    return ops.index(reshape(c, shape=(-1,)), indices=(plain(positions),))
+def _at(g: Value, positions: Value) -> Value:
+    return ops.index(reshape(g, shape=(-1,)), indices=(plain(positions),))

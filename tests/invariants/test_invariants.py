@@ -929,7 +929,7 @@ def test_parts_of_one_tensor_are_told_apart(library: str) -> None:
     program = run("a gated recurrent cell", ak if library == "kit" else require_torch())
 
     names = program.names
-    parts = [n["id"] for n in program.nodes if n["op"] == "split"][:6]
+    parts = [n["id"] for n in program.nodes if n["op"] == "unsafe_split"][:6]
     assert [names.title(n)[-3:] for n in parts] == ["[0]", "[1]", "[2]"] * 2
 
 
