@@ -94,6 +94,16 @@ WORDED: Mapping[str, Worded] = {
     # activations
     "relu x": Worded("g * (out > 0)", "the {g} where {out:()} > 0, 0 elsewhere"),
     "relu_backward x": Worded("g * (y > 0)", "the {g} where {y:()} > 0, 0 elsewhere"),
+    # rules of these, which create_graph has recorded
+    **{f"nll_loss_backward x {r}": _LEVEL for r in ("mean", "sum", "none")},
+    "sigmoid_backward grad_output": Worded("g * (result * (1 - result))"),
+    "tanh_backward grad_output": Worded("g * (1 - result * result)"),
+    "log_softmax_backward grad_output": Worded(
+        "", "the {g}, less its sum along {along} when each element counts by the softmax"
+    ),
+    "log_softmax_backward result": Worded(
+        "", "minus the {g} times the softmax, times the sum of {grad_output} along {along}"
+    ),
     "leaky_relu x": Worded("", "the {g} where {x:()} > 0, {negative_slope} of it elsewhere"),
     "prelu_kernel x": Worded("", "the {g} where {x:()} > 0, the {g} times {weight:()} elsewhere"),
     "threshold x": Worded("", "the {g} where {x:()} > {threshold}, 0 elsewhere"),

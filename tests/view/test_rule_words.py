@@ -321,10 +321,14 @@ def _taken(x, out, g):
     return result
 
 
-# Of rules that backward reads itself, with create_graph, or of a change of dtype inside an op.
+# Of rules that backward reads itself, with create_graph, or of what stands inside of a product, a
+# recurrent layer or a change of dtype.
 RULES_OF_RULES = {
     *("relu_backward x", "relu_backward y", "select_backward x", "slice_backward x"),
-    *("index_backward x", "parts_backward parts", "flat_in y", "promote x"),
+    *("index_backward x", "parts_backward parts", "flat_in y", "promote x", "drop_dim x"),
+    *("sigmoid_backward grad_output", "tanh_backward grad_output", "unsafe_split x"),
+    *("log_softmax_backward grad_output", "log_softmax_backward result"),
+    *(f"nll_loss_backward x {reduction}" for reduction in ("mean", "sum", "none")),
 }
 
 
