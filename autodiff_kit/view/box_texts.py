@@ -65,7 +65,7 @@ def box_texts(
 def box_text(recording: RecordingData, box: Box, names: Names, *, detail: Detail) -> BoxText:
     """Return what stands in a box, but for what the steps bring: gradients, values, slots."""
     if box.kind == "fold":
-        text = _fold_text(recording, box)
+        text = _fold_text(recording, box, names)
     else:
         text = _node_text(recording, box.nodes, names, detail == Detail.PICTURES)
     text["is_dense"] = detail == Detail.DENSE
@@ -128,18 +128,22 @@ def _op_label(recording: RecordingData, node: int, names: Names) -> str:
     return label(formula, constants | params, str(record["op"]), reverse=is_mirrored)
 
 
-def _fold_text(recording: RecordingData, box: Box) -> BoxText:
+def _fold_text(recording: RecordingData, box: Box, names: Names) -> BoxText:
     nodes = recording["nodes"]
     ops = box.ops
     own = parameters_of(box, nodes)
     ghost = not any(nodes[n]["recorded"] for n in box.nodes)
     title, symbol, label = box.title, box.count, "gradient"
+    is_expression = box.part is not None and box.part.kind == "expression"
     if box.part is not None and box.part.kind in ("module", "equal", "modules"):
         symbol = f"{box.count} {box.of}" if box.part.kind == "equal" else box.of
         if box.count.startswith("call"):
             title = f"{title}, {box.count}"
         each = f"{len(ops) // len(box.part.members):,} ops each" if box.part.members else ""
         lines = [each if each and box.part.kind == "equal" else _ops(len(ops))]
+    elif is_expression:
+        title, symbol = names.name(ops[-1]), _ops(len(ops))
+        lines = []
     elif box.part is not None and box.part.kind in ("iteration", "rounds"):
         lines = [in_short(box.of, 2 * NAME)]
         symbol = ", ".join(filter(None, (box.count, _ops(len(ops)))))
@@ -151,7 +155,9 @@ def _fold_text(recording: RecordingData, box: Box) -> BoxText:
     if own:
         lines[-1:] = [", ".join([*lines[-1:], f"{size_of(own, nodes):,} parameters"])]
         label = "gradient norm"
-    elif box.result is not None and (record := nodes[box.result])["name"]:
+    if is_expression:
+        lines.append(box_value(nodes[ops[-1]]["value"]))
+    elif not own and box.result is not None and (record := nodes[box.result])["name"]:
         lines.append(f"{record['name']} = {box_value(record['value'])}")
     return _text(in_short(title, NAME), symbol, lines, origin=symbol, ghost=ghost, label=label)
 

@@ -25,6 +25,7 @@ __all__ = ["FEWEST_ROUNDS", "Key", "Part", "Parts"]
 
 FEWEST_ROUNDS = 4  # loops with fewer are not worth a fold: first, last and one between
 FEWEST_EQUAL = 3  # equal modules or calls in a row
+FEWEST_WITHIN = 3  # ops that one expression stands for, such as a product of batches
 FEWEST_PIECES = 5  # of one tensor, that one call gives, such as those that a loop goes through
 MOST = 30  # a part that is made of more than so many is opened into
 PIECES = 5  # so many, which fit one below the other
@@ -186,7 +187,8 @@ class Parts:
                 members = list(only.members) or self._children(
                     only
                 )  # opened with what is around it
-            members = members if part.members else self._grouped(self._with_pieces(members))
+            if not part.members:
+                members = self._grouped(self._with_pieces(self._with_expressions(members)))
             members = self._inside[part] = self._in_pieces(members, part)
         return members
 
@@ -251,6 +253,25 @@ class Parts:
         return part
 
     # -- what a part is made of ------------------------------------------------------------------
+
+    def _with_expressions(self, children: list[Part | int]) -> list[Part | int]:
+        """Put together the ops of one expression, such as those of ``q @ k`` with batches."""
+        result: list[Part | int] = []
+        for written, alike in groupby(children, self._written):
+            group = list(alike)
+            if written is None or len(group) < FEWEST_WITHIN:
+                result += group
+            else:
+                result.append(self._group(group, "expression", written[-1]))
+        return result if len(result) > 1 else children
+
+    def _written(self, child: Part | int) -> tuple[Any, ...] | None:
+        """Return where an op is written, and how; pieces of a tensor are put together later."""
+        if isinstance(child, Part) or (record := self.ops[child])["where"] is None:
+            return None
+        if self._origin(child) is not None or not record["text"]:
+            return None
+        return (*record["where"], record["text"])
 
     def _with_pieces(self, children: list[Part | int]) -> list[Part | int]:
         """Put together the pieces of a tensor that one call gives: ``for x in xs``."""

@@ -398,3 +398,37 @@ def test_a_key_of_no_fold_opens_nothing():
     recording, drawn = large("a loop")
 
     assert outline(recording, None, [[3, 7]]).boxes == drawn.boxes
+
+
+def test_ops_of_one_expression_are_one_box_where_not_all_fit():
+    source = (
+        "x = torch.ones(2, 3, 4, requires_grad=True)\n"
+        "scores = x @ x.transpose(-2, -1)\n"
+        "out = scores.softmax(-1) @ x\n"
+        "out = (out * out).tanh() @ x.transpose(-2, -1)\n"
+        "out = (out + 1).relu() @ x\n"
+        "out = (out - 1).exp() @ x.transpose(-2, -1)\n"
+        "out.sum().backward()\n"
+    )
+    rec = run(source)
+    picture = build(rec)
+    folds = [box for box in picture.outline.boxes if box.kind == "fold"]
+    products = ["x @ x.transpose(-2, -1)", "scores.softmax(-1) @ x"]
+    texts = dict(zip((box.id for box in picture.outline.boxes), picture.texts, strict=True))
+
+    assert [box.heading for box in folds][:2] == products
+    assert [rec.nodes[box.ops[-1]]["name"] for box in folds[:1]] == ["scores"]
+    first = texts[folds[0].id]
+    assert (first["name"], first["symbol"], first["lines"]) == ("scores", "6 ops", ["(2, 3, 3)"])
+    ops = [rec.nodes[n]["op"] for n in folds[0].ops]
+    assert "bmm" in ops and all(
+        rec.nodes[n]["where"] == rec.nodes[folds[0].ops[0]]["where"] for n in folds[0].ops
+    )
+    opened = build(rec, opened=[folds[0].key])
+    assert {str(n) for n in folds[0].ops} <= {box.id for box in opened.outline.boxes}
+
+
+def test_a_small_graph_shows_the_ops_of_its_expressions():
+    rec = run("x = torch.ones(2, 3, 4, requires_grad=True)\ny = x @ x.transpose(-2, -1)\n")
+
+    assert all(box.kind != "fold" for box in build(rec).outline.boxes)
