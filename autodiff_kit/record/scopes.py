@@ -32,6 +32,7 @@ _INLINE = {"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"}
 # Generators and coroutines: they stop in the middle, and go on later.
 _RESUMED = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
 _YIELD, _RESUME = opmap["YIELD_VALUE"], opmap["RESUME"]
+_PASSES = 0  # the key of backward passes, which no code object and no module has
 
 
 class _Running:
@@ -202,7 +203,8 @@ class Scopes:
     def begin_backward(self, frame: FrameType, place: Place) -> int:
         """Open a scope for a backward pass at ``place``, which has just been entered."""
         call = self._calls[-1]
-        scope = self._new("call", "backward", call.now(), place.where)
+        scope = self._new("call", "backward", call.now(), place.where, self._counts[_PASSES])
+        self._counts[_PASSES] += 1
         call.backward = (frame.f_lasti, scope)
         return scope
 

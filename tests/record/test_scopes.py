@@ -191,3 +191,14 @@ def test_what_a_backward_pass_computes_is_in_its_scope_and_a_hook_is_a_call_in_t
 
     of = {node["text"]: path(rec, node) for node in rec.nodes if node["kind"] == "op"}
     assert of == {"x * x": [], "g * 2": ["backward", "lambda"], "": ["backward"], "g * 3": []}
+
+
+def test_backward_passes_are_numbered_as_other_calls_are() -> None:
+    rec = run(
+        "w = torch.tensor(2.0, requires_grad=True)\n"
+        "for power in (3, 2):\n"
+        "    (w ** power).backward()\n"
+    )
+
+    passes = [scope for scope in rec.scopes if scope["name"] == "backward"]
+    assert [scope["index"] for scope in passes] == [0, 1]
