@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from autodiff_kit.record.events import NodeRecord
-from autodiff_kit.view.fold import Part
 from autodiff_kit.view.outline import Box, Outline, stays_outside
+from autodiff_kit.view.part import Part
 from autodiff_kit.view.payload import OpenPart
 
 __all__ = ["OpenParts", "open_parts"]

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from autodiff_kit.record.events import RecordingData
-from autodiff_kit.view.fold import Key, Part, Parts
+from autodiff_kit.view.fold import Parts
+from autodiff_kit.view.part import Key, Part
 
 __all__ = ["BARE", "HEIGHT", "WHOLE", "WIDER", "WIDTH", "Stage", "fits", "folded"]
 __all__ += ["open_at_first", "smaller"]

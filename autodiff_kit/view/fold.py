@@ -12,63 +12,22 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
 from typing import Any
 
 from autodiff_kit.record.events import NodeRecord, RecordingData, ScopeRecord
 from autodiff_kit.record.ledger import events_of
+from autodiff_kit.view.part import Key, Part
+from autodiff_kit.view.pieces import with_expressions, with_pieces
 from autodiff_kit.view.values import TIMES
 
-__all__ = ["FEWEST_ROUNDS", "Key", "Part", "Parts"]
+__all__ = ["FEWEST_ROUNDS", "Parts"]
 
 FEWEST_ROUNDS = 4  # loops with fewer are not worth a fold: first, last and one between
 FEWEST_EQUAL = 3  # equal modules or calls in a row
-FEWEST_WITHIN = 3  # ops that one expression stands for, such as a product of batches
-FEWEST_PIECES = 5  # of one tensor, that one call gives, such as those that a loop goes through
 MOST = 30  # a part that is made of more than so many is opened into
 PIECES = 5  # so many, which fit one below the other
 EXPRESSION = 28  # characters of a call that may be its title
-
-Key = tuple[int, int]  # of a part: its first and last operation, by their nodes
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Part:
-    """Operations in a row, by rank among the operations, both ends included: one box if folded.
-
-    Attributes
-    ----------
-    title, of : str
-        ``"iterations 2 to 499"`` and ``"for i in range(500)"``; of a module its path and its class.
-    count : str
-        How many times, as shown beside the title.
-    scope : int
-        The scope that it is; -1 for a group of several parts.
-    members : tuple of Part or int
-        Of a group: the parts that it is made of, and single operations.
-    """
-
-    first: int
-    last: int
-    kind: str
-    title: str
-    of: str = ""
-    count: str = ""
-    where: list[Any] | None = None
-    scope: int = -1
-    members: tuple[Part | int, ...] = ()
-
-    @property
-    def size(self) -> int:
-        """Return of how many operations it is made."""
-        return self.last - self.first + 1
-
-    @property
-    def is_group(self) -> bool:
-        """Return whether it stands for several parts alike: rounds, equal modules, operations."""
-        return self.scope < 0
 
 
 class Parts:
@@ -188,7 +147,9 @@ class Parts:
                     only
                 )  # opened with what is around it
             if not part.members:
-                members = self._grouped(self._with_pieces(self._with_expressions(members)))
+                members = with_expressions(members, self.ops)
+                members = with_pieces(members, self.ops, self._recording["nodes"])
+                members = self._grouped(members)
             members = self._inside[part] = self._in_pieces(members, part)
         return members
 
@@ -253,48 +214,6 @@ class Parts:
         return part
 
     # -- what a part is made of ------------------------------------------------------------------
-
-    def _with_expressions(self, children: list[Part | int]) -> list[Part | int]:
-        """Put together the ops of one expression, such as those of ``q @ k`` with batches."""
-        result: list[Part | int] = []
-        for written, alike in groupby(children, self._written):
-            group = list(alike)
-            if written is None or len(group) < FEWEST_WITHIN:
-                result += group
-            else:
-                result.append(self._group(group, "expression", written[-1]))
-        return result if len(result) > 1 else children
-
-    def _written(self, child: Part | int) -> tuple[Any, ...] | None:
-        """Return where an op is written, and how; pieces of a tensor are put together later."""
-        if isinstance(child, Part) or (record := self.ops[child])["where"] is None:
-            return None
-        if self._origin(child) is not None or not record["text"]:
-            return None
-        return (*record["where"], record["text"])
-
-    def _with_pieces(self, children: list[Part | int]) -> list[Part | int]:
-        """Put together the pieces of a tensor that one call gives: ``for x in xs``."""
-        result: list[Part | int] = []
-        for _, alike in groupby(children, self._origin):
-            group = list(alike)
-            is_pieces = isinstance(group[0], int) and self._origin(group[0]) is not None
-            result += [self._pieces(group)] if is_pieces and len(group) >= FEWEST_PIECES else group
-        return result
-
-    def _origin(self, child: Part | int) -> tuple[Any, ...] | None:
-        """Return what an op has in common with those that give other pieces in the same call."""
-        if isinstance(child, Part) or "index" not in (record := self.ops[child])["params"]:
-            return None
-        sources = [source.get("node") for source in record["inputs"]]
-        return (record["op"], *sources, *(record["where"] or ()))
-
-    def _pieces(self, ranks: Sequence[Part | int]) -> Part:
-        first, last = (self.ops[r] for r in (ranks[0], ranks[-1]) if isinstance(r, int))
-        whole = self._recording["nodes"][first["inputs"][0]["node"]]
-        named = first["name"] and last["name"]
-        title = f"{first['name']} to {last['name']}" if named else f"{len(ranks):,} pieces"
-        return self._group(ranks, "pieces", title, whole["name"] or whole["text"])
 
     def _is_whole(self, scope: int) -> bool:
         """Tell whether nothing foreign happened in between (as it does with generators).

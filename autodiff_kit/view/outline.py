@@ -19,9 +19,10 @@ from autodiff_kit.view.derived import after_makers, made_between
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import AIM, WHOLE, folded, open_at_first
 from autodiff_kit.view.flow import Flow
-from autodiff_kit.view.fold import Key, Part, Parts
+from autodiff_kit.view.fold import Parts
 from autodiff_kit.view.labels import word
 from autodiff_kit.view.names import Names
+from autodiff_kit.view.part import Key, Part
 from autodiff_kit.view.values import TIMES
 from autodiff_kit.view.words import capital
 from autodiff_kit.view.written import Written

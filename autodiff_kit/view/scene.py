@@ -23,12 +23,13 @@ from autodiff_kit.view.crumbs import open_parts
 from autodiff_kit.view.cuts import cut_size, cuts
 from autodiff_kit.view.detail import Detail
 from autodiff_kit.view.fitting import BARE, HEIGHT, WHOLE, WIDER, fits, open_at_first, smaller
-from autodiff_kit.view.fold import FEWEST_ROUNDS, Key, Parts
+from autodiff_kit.view.fold import FEWEST_ROUNDS, Parts
 from autodiff_kit.view.frames import subjects_of, tell
 from autodiff_kit.view.layout import Layout, Size
 from autodiff_kit.view.measure import lay_out, near_size
 from autodiff_kit.view.names import Names
 from autodiff_kit.view.outline import Box, Outline, outline
+from autodiff_kit.view.part import Key
 from autodiff_kit.view.payload import (
     NOTHING,
     BoxText,
