@@ -450,10 +450,7 @@ class Picture:
 
     def _since(self) -> dict[str, int]:
         """Return the step at which each box appears: the first that makes it."""
-        since: dict[str, int] = {}
-        for k, frame in enumerate(self.frames):
-            if frame["node"] is not None:
-                since.setdefault(frame["node"], k)
+        since = {frame["node"]: k for k, frame in reversed([*enumerate(self.frames)])}
         return {box.id: since.get(box.id, 0) for box in self.outline.boxes}
 
 
