@@ -82,6 +82,9 @@ class Operands:
             self.always_saved = {name for name in names if names.count(name) > several}
             if not self.row.is_variadic:
                 self.op = self._leading_op(edges)
+            elif all(edge is None for edge in leading):  # it is reached for its hooks alone
+                self.op = self._leading_op(edges)
+                return edges
         return leading
 
     def _leading_op(self, edges: tuple[Any, ...]) -> Any:
@@ -89,9 +92,10 @@ class Operands:
 
         Those stay: so under create_graph what is saved of them still seems to require grad.
         """
-        row = self.row
-        rules = itertools.zip_longest((row.rule0, row.rule1, *row.rules_of_more), edges)
-        own = [_nothing if type(edge) is Nowhere else rule for rule, edge in rules]
+        row, own = self.row, [_nothing] * (len(edges) + 2)
+        if not row.is_variadic:
+            rules = itertools.zip_longest((row.rule0, row.rule1, *row.rules_of_more), edges)
+            own = [_nothing if type(edge) is Nowhere else rule for rule, edge in rules]
         return OpOfOneNode(row, own, always_calls_rules=row.always_calls_rules)
 
     def hooks(self) -> Hooks | None:

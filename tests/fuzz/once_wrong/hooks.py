@@ -239,4 +239,11 @@ PROGRAMS = {
             "c.sum().backward()",
         ),
     ],
+    "hooks see a node all of whose many inputs lead nowhere": [
+        "a = torch.ones(2, 2, requires_grad=True)",
+        "with torch.no_grad():\n    b = a.t()",
+        *("c = torch.stack([b, b])", "c.grad_fn.register_hook(hook('c'))", "c.sum().backward()"),
+        *("d = torch.cat([b, a])", "d.grad_fn.register_hook(hook('d'))", "d.sum().backward()"),
+        *("e = torch.cat([b])", "e.sum().backward()"),
+    ],
 }
