@@ -70,6 +70,11 @@ class Due:
             return 1.0
         return min(days * self.penalty, self.most)
 
+    @property
+    def ends(self) -> float:
+        """Return from when on nothing counts, or, if that is never, when it is late."""
+        return self.date + (self.grace if math.isinf(self.closes) else self.closes)
+
     def put_off(self, date: float | None) -> Due:
         """Return the same rules with a learner's own date, if there is one."""
         return self if date is None else replace(self, date=date)

@@ -30,6 +30,7 @@ from autodiff_kit.grading.notebook import redefined
 from autodiff_kit.grading.pictures import without_right
 from autodiff_kit.grading.progress import folder_of_notebook, hint_when_due, keep_result, next_hint
 from autodiff_kit.grading.puzzles import has_puzzles
+from autodiff_kit.grading.wording import without_right_lines
 from autodiff_kit.grading.worker import HAS_PROCESSES, own_runner
 
 __all__ = [
@@ -174,9 +175,8 @@ class Feedback(Part):
 
     def _lines(self, row: Row) -> list[str]:
         """Return what is said of a step: without the right answer, and with all that is wrong."""
-        lines = row.text.splitlines()
-        if not self._has_answer:
-            lines = [line for line in lines if not line.startswith("right is")]
+        text = row.text if self._has_answer else without_right_lines(row.text)
+        lines = text.splitlines()
         if row.status == "wrong":
             others = [
                 check.concept

@@ -21,6 +21,7 @@ from autodiff_kit.grading.command_options import (
     learner,
     tell_doubts,
 )
+from autodiff_kit.grading.due import in_words
 from autodiff_kit.grading.feedback_pages import pages_of, safe_names, write_folder, write_zip
 from autodiff_kit.grading.results import Comment
 from autodiff_kit.grading.store import Store
@@ -98,7 +99,8 @@ def feedback(
 ) -> None:
     """Write what goes back to the learners: what was wrong, a hint, and your comments.
 
-    A page needs no other file and no network. It has no hidden inputs and no solutions on it.
+    A page needs no other file and no network. It has no hidden inputs and no solutions on it;
+    what was right on the example is there once all dates are over.
 
     \b
     FORMAT is one of:
@@ -114,6 +116,14 @@ def feedback(
         comments = store.comments()
         tell_doubts(course, store, grades)
         names = {exercise.name for exercise in exercises}
+        ends = {name: course.due[name].ends for name in names if name in course.due}
+        for (_, name), date in store.own_dates().items():
+            if name in ends:
+                ends[name] = max(ends[name], course.due[name].put_off(date).ends)
+        not_yet_due = {name: end for name, end in ends.items() if end > time.time()}
+        for name in sorted(not_yet_due):
+            until = in_words(not_yet_due[name])
+            click.echo(f"{course.exercise(name).id}: no right answers on pages before {until}.")
         works_with_page = {(g.student, g.exercise) for g in grades}
         if form == "pages":  # all that is said to learners who have a page
             works_with_page |= {
@@ -125,11 +135,13 @@ def feedback(
             whose = ", ".join(f"{student} ({name})" for student, name in lost[:10])
             click.echo(f"Comments that are on no page, as nothing was handed in: {whose}")
         if form == "pages":
-            count = write_folder(pages_of(grades, exercises, comments, course.title), to)
-            click.echo(f"{count} pages in {to}")
+            count = write_folder(
+                pages_of(grades, exercises, comments, course.title, not_yet_due), to
+            )
+            click.echo(f"{count} page{'s' * (count != 1)} in {to}")
             return
         for exercise in exercises:
-            pages = pages_of(grades, [exercise], comments, course.title)
+            pages = pages_of(grades, [exercise], comments, course.title, not_yet_due)
             count, others = 0, list[str]()
             if form == "nbgrader":
                 for name, page in zip(safe_names(pages), pages, strict=True):
@@ -141,7 +153,7 @@ def feedback(
                 path = to / f"{exercise.name}-{form}.zip"
                 count, others = write_zip(pages, form, path)
             if count:
-                click.echo(f"{exercise.id}: {count} pages in {to}")
+                click.echo(f"{exercise.id}: {count} page{'s' * (count != 1)} in {to}")
             if others:
                 named = ", ".join(others[:5]) + (" and more" if len(others) > 5 else "")
                 also = " or have a name that it reads as another's," if form == "canvas" else ""

@@ -11,7 +11,7 @@ import html
 import re
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autodiff_kit.files import written_whole
@@ -19,6 +19,7 @@ from autodiff_kit.grading.calls import LINES, clean
 from autodiff_kit.grading.exercise import Exercise
 from autodiff_kit.grading.feedback_card import inline
 from autodiff_kit.grading.identity import Platform, platform_of
+from autodiff_kit.grading.pictures import without_right
 from autodiff_kit.grading.results import (
     BY_HAND,
     EXCUSED,
@@ -28,6 +29,7 @@ from autodiff_kit.grading.results import (
     Mark,
     late_in_words,
 )
+from autodiff_kit.grading.wording import without_right_lines
 from autodiff_kit.html_page import html_page
 
 __all__ = ["Page", "page_of", "pages_of", "safe_names", "write_folder", "write_zip"]
@@ -79,6 +81,7 @@ def pages_of(
     exercises: Sequence[Exercise],
     comments: Mapping[tuple[str, str], Words],
     title: str,
+    not_yet_due: Collection[str] = (),
 ) -> list[Page]:
     """Return a page for each learner, with all exercises of theirs that are given.
 
@@ -90,6 +93,8 @@ def pages_of(
     comments : mapping of (student, exercise) to step to Comment
     title : str
         Of the course.
+    not_yet_due : collection of str
+        The folders' names of exercises whose right answers are not to be on the page.
 
     Who has a page finds on it, too, what was said of an exercise that they did not hand in.
     """
@@ -106,11 +111,15 @@ def pages_of(
         parts = [part for part in parts if part[1] or part[2]]
         first = next((grade for _, grade, _ in parts if grade), None)
         if first:
-            pages.append(Page(first, page_of(parts, title)))
+            pages.append(Page(first, page_of(parts, title, not_yet_due)))
     return pages
 
 
-def page_of(parts: Sequence[tuple[Exercise, Grade | None, Words]], title: str) -> str:
+def page_of(
+    parts: Sequence[tuple[Exercise, Grade | None, Words]],
+    title: str,
+    not_yet_due: Collection[str] = (),
+) -> str:
     """Return a learner's page as HTML that fetches nothing and runs nothing."""
     title = html.escape(clean(title, 200))
     grades = [grade for _, grade, _ in parts if grade]
@@ -120,13 +129,13 @@ def page_of(parts: Sequence[tuple[Exercise, Grade | None, Words]], title: str) -
     heading = f"<h1>{title}</h1>\n<p>{name}"
     if len(grades) > 1:
         heading += f": <span class=points>{points:g} of {most:g} points</span> in all"
-    body = "\n".join(_exercise(*part) for part in parts)
+    body = "\n".join(_exercise(*part, part[0].name not in not_yet_due) for part in parts)
     whole = f"{heading}</p>\n{body}"
     # Pictures bring styles of their own.
     return html_page(f"{title}: {name}", whole, style=_STYLE, is_strict=False)
 
 
-def _exercise(exercise: Exercise, grade: Grade | None, words: Words) -> str:
+def _exercise(exercise: Exercise, grade: Grade | None, words: Words, has_answers: bool) -> str:
     heading = html.escape(f"{exercise.id} {exercise.title}")
     if grade is None:
         texts = "".join(map(_comment, words.values()))
@@ -142,11 +151,14 @@ def _exercise(exercise: Exercise, grade: Grade | None, words: Words) -> str:
     if is_one_text:  # a file that cannot be read says so once
         parts.append(_text(shared.pop()))
     for mark in grade.marks:
-        parts.append(_step(exercise, mark, words.get(mark.step), is_short=is_one_text))
+        comment = words.get(mark.step)
+        parts.append(_step(exercise, mark, comment, is_short=is_one_text, has_answers=has_answers))
     return f"<section>{''.join(parts)}</section>"
 
 
-def _step(exercise: Exercise, mark: Mark, comment: Comment | None, *, is_short: bool) -> str:
+def _step(
+    exercise: Exercise, mark: Mark, comment: Comment | None, *, is_short: bool, has_answers: bool
+) -> str:
     sign, word = _state(mark)
     points = (
         "" if mark.status in (EXCUSED, UNGRADED) else f" {mark.points:g} of {mark.max:g} points,"
@@ -158,8 +170,8 @@ def _step(exercise: Exercise, mark: Mark, comment: Comment | None, *, is_short: 
     if mark.status == BY_HAND:  # what earned the points, and what cost some
         parts.append(_text(mark.text))
     elif not is_full and not is_short:
-        parts.append(_text(mark.text))
-        parts.append(mark.picture)
+        parts.append(_text(mark.text if has_answers else without_right_lines(mark.text)))
+        parts.append(mark.picture if has_answers else without_right(mark.picture))
         hints = [exercise.hints[n] for n in exercise.helpful_hints(mark.failures.split())]
         own = [hint for hint in hints if hint.step in (mark.step, "")]
         if mark.failures and own:

@@ -15,7 +15,12 @@ from autodiff_kit.grading.answers import Answer, is_right
 from autodiff_kit.grading.checks import Check, alike, as_array, show
 from autodiff_kit.grading.exercise import Step
 
-__all__ = ["evidence", "not_run"]
+__all__ = ["evidence", "not_run", "without_right_lines"]
+
+
+def without_right_lines(text: str) -> str:
+    """Return what is said of a step without the lines that say what is right."""
+    return "\n".join(line for line in text.splitlines() if not line.startswith("right is"))
 
 
 def not_run(step: Step, answer: Answer) -> str:

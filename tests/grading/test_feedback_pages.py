@@ -1,5 +1,6 @@
 """What goes back to learners: their pages, under the names by which platforms take them back."""
 
+import datetime
 import zipfile
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -252,3 +253,25 @@ def test_an_example_that_can_be_drawn_is_drawn_on_the_page(
     words = Parts(mark.picture).words
     assert "yours" in words and "grad 14" in words  # 2 * 7: the derivative of x * x + x at 3 is 7
     assert len(mark.failures.split()) > 0
+
+
+def test_what_is_right_is_on_no_page_before_all_dates_are_over(place: Path) -> None:
+    def pages_with(due: datetime.date) -> str:
+        Path("course.toml").write_text(f"{course}[due]\n'01.double' = {due}\n")
+        return run("feedback").output + page("dan")
+
+    course = Path("course.toml").read_text()
+    today = datetime.date.today()
+    week = datetime.timedelta(days=7)
+    run("feedback")
+    assert "right is" in page("dan")  # no date is known
+
+    before = pages_with(today + week)
+    assert "01.double: no right answers on pages before" in before
+    assert "right is" not in before and "your code gives" in before
+
+    after = pages_with(today - week)
+    assert "right is" in after and "no right answers" not in after
+
+    run("extend", "Cy", "01.double", f"{today + week}", "--reason", "was ill")
+    assert "right is" not in pages_with(today - week)
