@@ -122,21 +122,6 @@ def test_questions_that_do_not_fit_the_notebook_are_refused(
         open_course(tmp_path).exercise("01.double")
 
 
-def test_an_exercise_of_the_kit_asks_in_a_form_that_nbgrader_takes() -> None:
-    from nbgrader.nbgraderformat import read
-
-    exercise = open_course(ROOT / "exercises").exercise("16.gradcheck")
-    (question,) = exercise.questions
-
-    for folder in ("source", "release"):
-        path = ROOT / "exercises" / folder / exercise.name / f"{exercise.name}.ipynb"
-        cells = read(path, as_version=4).cells  # checks the metadata
-        (place,) = [
-            c for c in cells if "-question-" in c.metadata.get("nbgrader", {}).get("grade_id", "")
-        ]
-        assert place.metadata.nbgrader["points"] == question.points == exercise.total - 10
-
-
 # -- Marking -------------------------------------------------------------------------------------
 
 CLASS = {

@@ -92,3 +92,18 @@ def with_mistake(course: Path, solved: str, name: str, mistake: str) -> str:
         if cell["metadata"].get("nbgrader", {}).get("solution"):
             cell["source"] = mistakes[mistake]
     return json.dumps(notebook)
+
+
+def test_an_exercise_of_the_kit_asks_in_a_form_that_nbgrader_takes() -> None:
+    from nbgrader.nbgraderformat import read
+
+    exercise = open_course(ROOT / "exercises").exercise("16.gradcheck")
+    (question,) = exercise.questions
+
+    for folder in ("source", "release"):
+        path = ROOT / "exercises" / folder / exercise.name / f"{exercise.name}.ipynb"
+        cells = read(path, as_version=4).cells  # checks the metadata
+        (place,) = [
+            c for c in cells if "-question-" in c.metadata.get("nbgrader", {}).get("grade_id", "")
+        ]
+        assert place.metadata.nbgrader["points"] == question.points == exercise.total - 10
